@@ -1,0 +1,1 @@
+"""The pure functions that decide what a run does."""

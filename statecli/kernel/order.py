@@ -1,0 +1,76 @@
+"""The ways out of a state in the order they are tried, written and implicit (model.md 4.1, 5.3).
+
+Everything that asks where a state may go asks here: choose, the linter, the verifier, explain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from statecli.model.graph import END, Graph, State, Transition
+from statecli.model.guard import Closed, Complete, Guard
+
+#: The priority of the completion route that is added to a state whose written routes all lead to
+#: the next one.
+COMPLETION_PRIORITY = 1000
+
+
+def routes(graph: Graph, state: State, following: str | None) -> tuple[Transition, ...]:
+    """The transitions of a state by (priority, file order). `following` is the next state in
+    order, None for the last one (see `followers`)."""
+    written = state.transitions
+    if graph.is_plan and state.is_plan:
+        extra = _implicit(state, following)
+        if extra is not None:
+            written = (*written, extra)
+    if len(written) > 1:
+        return tuple(sorted(written, key=_priority))
+    return written
+
+
+def followers(graph: Graph) -> Mapping[str, str | None]:
+    """For each state the one after it in the order of the file; None for the last."""
+    names = list(graph.states)
+    following: list[str | None] = [*names[1:], None]
+    return dict(zip(names, following, strict=True))
+
+
+def _priority(transition: Transition) -> float:
+    return transition.priority
+
+
+def _implicit(state: State, following: str | None) -> Transition | None:
+    """The one way out that a plan state has without writing it, if it has one."""
+    done: Guard = Closed(state.path) if state.kind == "goal" else Complete(state.path)
+    target = following if following is not None else END
+    if not state.transitions:
+        if following is not None:
+            return _made(state, target, done, 1, "no route is written: the next state in order")
+        return _made(state, target, done, 1, "the last state: the plan ends when it is complete")
+    if state.kind == "goal":
+        if any(type(route.guard) is Closed for route in state.transitions):
+            return None
+        why = "a closed goal whose routes match nothing moves on in order"
+        return _made(state, target, done, math.inf, why)
+    if following is None or not state.tasks:
+        return None
+    for route in state.transitions:
+        if route.target != following or type(route.guard) is Complete:
+            return None
+    why = "every route leads to the next state: so does completion"
+    return _made(state, target, done, COMPLETION_PRIORITY, why)
+
+
+def _made(state: State, target: str, guard: Guard, priority: float, why: str) -> Transition:
+    return Transition(
+        source=state.name,
+        target=target,
+        guard=guard,
+        priority=priority,
+        number=len(state.transitions),
+        path=state.path,
+        at=state.path,
+        origin="implicit",
+        why=why,
+    )

@@ -1,0 +1,1 @@
+"""Facts over a graph, the rules, and the linter that runs them."""

@@ -1,0 +1,106 @@
+"""Graph algorithms on lists of ints: linear, and without recursion (chains of 100,000 states)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Edges = Sequence[Sequence[int]]
+
+
+def reachable(edges: Edges, roots: Iterable[int]) -> bytearray:
+    """1 for each node that a path from a root reaches, roots included."""
+    seen = bytearray(len(edges))
+    stack = list(roots)
+    for root in stack:
+        seen[root] = 1
+    while stack:
+        for target in edges[stack.pop()]:
+            if not seen[target]:
+                seen[target] = 1
+                stack.append(target)
+    return seen
+
+
+def components(edges: Edges) -> list[list[int]]:
+    """Strongly connected components (Tarjan, iterative), each sorted; sinks come first."""
+    size = len(edges)
+    order = [0] * size
+    low = [0] * size
+    on_stack = bytearray(size)
+    stack: list[int] = []
+    found: list[list[int]] = []
+    count = 0
+    for root in range(size):
+        if order[root]:
+            continue
+        count += 1
+        order[root] = low[root] = count
+        stack.append(root)
+        on_stack[root] = 1
+        work = [(root, iter(edges[root]))]
+        while work:
+            node, targets = work[-1]
+            for target in targets:
+                if not order[target]:
+                    count += 1
+                    order[target] = low[target] = count
+                    stack.append(target)
+                    on_stack[target] = 1
+                    work.append((target, iter(edges[target])))
+                    break
+                if on_stack[target] and order[target] < low[node]:
+                    low[node] = order[target]
+            else:
+                work.pop()
+                if work and low[node] < low[work[-1][0]]:
+                    low[work[-1][0]] = low[node]
+                if low[node] == order[node]:
+                    members = []
+                    while True:
+                        member = stack.pop()
+                        on_stack[member] = 0
+                        members.append(member)
+                        if member == node:
+                            break
+                    members.sort()
+                    found.append(members)
+    return found
+
+
+def shortest_path(
+    edges: Edges, roots: Iterable[int], goals: set[int], within: set[int] | None = None
+) -> list[int]:
+    """Breadth first from the roots to the first goal; `within` keeps to these nodes."""
+    before: dict[int, int | None] = dict.fromkeys(roots)
+    queue = list(before)
+    for node in queue:
+        if node in goals:
+            path = [node]
+            while (previous := before[path[-1]]) is not None:
+                path.append(previous)
+            return path[::-1]
+        for target in edges[node]:
+            if target not in before and (within is None or target in within):
+                before[target] = node
+                queue.append(target)
+    return []
+
+
+def reversed_edges(edges: Edges) -> list[list[int]]:
+    """For each node the nodes with an edge to it."""
+    sources: list[list[int]] = [[] for _ in edges]
+    for node, targets in enumerate(edges):
+        for target in targets:
+            sources[target].append(node)
+    return sources
+
+
+def cycle_through(edges: Edges, members: Sequence[int]) -> list[int]:
+    """A shortest cycle inside a component, beginning and ending with its first member that lies
+    on one."""
+    inside = set(members)
+    for start in members:
+        path = shortest_path(edges, [t for t in edges[start] if t in inside], {start}, inside)
+        if path:
+            return [start, *path]
+    return list(members)

@@ -1,0 +1,168 @@
+"""Suppressions in a graph: comments in YAML, the key `x-statecli-ignore` in both languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from statecli.model.data import is_list, is_map
+from statecli.model.diagnostic import Edit, Finding, Fix
+from statecli.model.nearest import did_you_mean
+from statecli.model.span import Path, Place
+from statecli.text.document import Document, offsets
+
+KEY = "x-statecli-ignore"
+_COMMENT = re.compile(r"#\s*statecli:\s*(ignore(?:-file)?)\s*(?:\[([^\]\n]*)\]?)?")
+
+
+@dataclass(slots=True)
+class _Suppression:
+    """One word of one suppression: the rule it names, and what it covers.
+
+    `line` 0 = the whole file; `path` is set for the key in an object.
+    """
+
+    rule: str
+    at: Place
+    whole: Place
+    line: int = 0
+    path: Path | None = None
+    alone: bool = True
+    used: bool = field(default=False)
+
+
+class Ignores:
+    """The suppressions of one document, and which of them hid something."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.found: list[_Suppression] = []
+        if "statecli" in document.text:
+            if document.language == "yaml":
+                self.found.extend(_comments(document))
+            if KEY in document.text:
+                self.found.extend(_keys(document))
+
+    def hides(self, rule: str, finding: Finding) -> bool:
+        """Whether a suppression covers the finding (and mark it as used)."""
+        if not self.found:
+            return False
+        hidden = False
+        places = (finding.at, *finding.anchors)
+        lines: set[int] | None = None
+        for entry in self.found:
+            if entry.rule != rule:
+                continue
+            if entry.path is not None:
+                hit = any(place.path[: len(entry.path)] == entry.path for place in places)
+            elif entry.line == 0:
+                hit = True
+            else:
+                if lines is None:
+                    lines = {self.document.span(place).start.line for place in places}
+                hit = entry.line in lines
+            if hit:
+                entry.used = hidden = True
+        return hidden
+
+    def unused(self, active: set[str], known: set[str]) -> Iterator[Finding]:
+        """Suppressions that hide nothing, or name no rule. A rule that does not run says nothing
+        about its suppressions."""
+        for entry in self.found:
+            if entry.used or (entry.rule in known and entry.rule not in active):
+                continue
+            if entry.rule in known:
+                message = f"this suppression of '{entry.rule}' hides nothing"
+                hint = "remove it"
+            elif entry.rule:
+                message = f"no rule is named '{entry.rule}'"
+                hint = did_you_mean(entry.rule, known)
+            else:
+                message = "this suppression names no rule"
+                hint = "write: # statecli: ignore[rule]"
+            fix = None
+            if entry.alone and entry.path is None:
+                fix = Fix("remove the suppression", (Edit(entry.whole, "", "line"),), safe=True)
+            yield Finding(message=message, at=entry.at, hint=hint, fix=fix)
+
+
+def _comments(document: Document) -> Iterator[_Suppression]:
+    text = document.text
+    for match in _COMMENT.finditer(text):
+        if not _is_comment(document, match.start()):
+            continue
+        position = document.position(match.start())
+        before = document.line(position.line)[: position.column - 1]
+        line = position.line
+        if match.group(1) == "ignore-file":
+            line = 0
+        elif not before.strip():
+            line = _next_line(document, line)
+        words = match.group(2) or ""
+        names = [name for name in re.finditer(r"[^,\s]+", words)]
+        end = text.find("\n", match.start())
+        whole = offsets(match.start(), end if end >= 0 else len(text))
+        if not names:
+            yield _Suppression("", offsets(match.start(), match.end()), whole, line)
+        for name in names:
+            start = match.start(2) + name.start()
+            at = offsets(start, start + len(name.group()))
+            yield _Suppression(name.group(), at, whole, line, alone=len(names) == 1)
+
+
+def _next_line(document: Document, line: int) -> int:
+    """The next line that holds more than a comment."""
+    last = document.text.count("\n") + 1
+    while line < last:
+        line += 1
+        content = document.line(line).strip()
+        if content and not content.startswith("#"):
+            return line
+    return line
+
+
+def _is_comment(document: Document, at: int) -> bool:
+    """A `#` begins a comment at the start of a line or after a blank, outside quoted text."""
+    if at and document.text[at - 1] not in " \t\n":
+        return False
+    return not any(start < at < end for start, end in _texts(document))
+
+
+def _texts(document: Document) -> list[tuple[int, int]]:
+    """The ranges of scalars that may hold a `#`: quoted and block ones."""
+    found: list[tuple[int, int]] = []
+    stack = [document.tree] if document.tree is not None else []
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if node.kind == "scalar":
+            if node.style and "#" in node.text:
+                found.append((node.start, node.end))
+        stack.extend(node.items)
+        for key, value in node.pairs:
+            stack.extend((key, value))
+    return found
+
+
+def _keys(document: Document) -> Iterator[_Suppression]:
+    stack: list[tuple[object, Path]] = [(document.value, ())]
+    seen: set[int] = set()
+    while stack:
+        value, path = stack.pop()
+        if id(value) in seen:
+            continue
+        if is_map(value):
+            seen.add(id(value))
+            listed = value.get(KEY)
+            for index, name in enumerate(listed if is_list(listed) else [listed]):
+                if isinstance(name, str):
+                    at = Place((*path, KEY, index) if is_list(listed) else (*path, KEY))
+                    yield _Suppression(name, at, at, path=path)
+            stack.extend((item, (*path, key)) for key, item in value.items())
+        elif is_list(value):
+            seen.add(id(value))
+            stack.extend((item, (*path, index)) for index, item in enumerate(value))

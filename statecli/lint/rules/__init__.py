@@ -1,0 +1,1 @@
+"""One rule per file; the listing of this folder is the registry."""

@@ -1,0 +1,75 @@
+"""What the builders of both forms share: names, lists of names, priorities."""
+
+from __future__ import annotations
+
+from statecli.load.shape import Walker
+from statecli.model.data import is_list, is_map
+from statecli.model.graph import Deliverable, Field
+from statecli.model.keys import FIELD_TYPE_OF
+from statecli.model.shape import Issue, OddName
+from statecli.model.span import Path
+from statecli.text.document import Document
+
+
+class Builder:
+    """The document being built from, and what was noted on the way."""
+
+    def __init__(self, document: Document, top: dict[str, object]) -> None:
+        self.document = document
+        self.top = top
+        self.walker = Walker()
+        self.issues: list[Issue] = self.walker.issues
+
+    def name(self, value: object, path: Path) -> str:
+        """A state name or id. One that is not text is used as it stands, and noted."""
+        if type(value) is str:
+            return value
+        text = self.document.raw(path) or "null"
+        self.issues.append(OddName(path, text, False))
+        return text
+
+    def odd_keys(self, names: dict[str, object], at: Path) -> None:
+        """Note the state names that another reader would not take for text (404, null, true)."""
+        if self.document.language != "yaml":
+            return
+        from statecli.text.yaml_text import core_value
+
+        for name in names:
+            if type(core_value(name)) is not str and self.document.is_plain((*at, name), key=True):
+                self.issues.append(OddName((*at, name), name, True))
+
+    def names(self, value: object) -> tuple[str, ...]:
+        if isinstance(value, str):
+            return (value,)
+        return tuple(x for x in value if isinstance(x, str)) if is_list(value) else ()
+
+    def priority(self, value: object) -> float:
+        """The priority of a transition; 1 unless a number is given (model.md 2.4)."""
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else 1
+
+    def jumps(self, value: dict[str, object], path: Path) -> tuple[tuple[str, str], ...]:
+        """Targets that are keys of the state: `on_error`, `on_invalid`."""
+        return tuple(
+            (key, self.name(value[key], (*path, key)))
+            for key in ("on_error", "on_invalid")
+            if key in value and not is_map(value[key]) and not is_list(value[key])
+        )
+
+    def initial(self, key: str, names: list[str]) -> tuple[str, Path | None]:
+        """The initial state: as named, else the first one."""
+        value = self.top.get(key)
+        if value is None or is_map(value) or is_list(value):
+            return (names[0] if names else ""), None
+        return self.name(value, (key,)), (key,)
+
+    def mapping(self, key: str) -> dict[str, object]:
+        value = self.top.get(key)
+        return value if is_map(value) else {}
+
+    @staticmethod
+    def field_of(item: Deliverable) -> Field:
+        """The field of the data that a deliverable is."""
+        kind = FIELD_TYPE_OF.get(item.type, "any")
+        return Field(
+            item.key, kind, item.values, "overwrite", False, None, "deliverable", item.path
+        )

@@ -1,0 +1,1 @@
+"""One input form per file."""

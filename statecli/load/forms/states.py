@@ -1,0 +1,165 @@
+"""The `states` form (ARKOS, extended): a mapping under `states`, or the bare state map."""
+
+from __future__ import annotations
+
+from statecli.load.build import Builder
+from statecli.load.forms.plan import plan_state
+from statecli.load.guardtext import GuardReader
+from statecli.model.data import is_list, is_map
+from statecli.model.graph import PLAN_KINDS, REDUCERS, Field, Graph, State, Transition
+from statecli.model.keys import OBJECTS
+from statecli.model.shape import ScalarNext
+from statecli.model.span import Path
+
+NAME = "states"
+
+
+def build(builder: Builder, bare: bool) -> Graph:
+    """The graph of a document in this form; what does not fit is left out and noted."""
+    top = builder.top
+    if bare:
+        names = {name for name in top if name not in OBJECTS["states graph"]}
+        source: dict[str, object] = {name: top[name] for name in top if name in names}
+        at: Path = ()
+        builder.walker.check("states graph", {k: v for k, v in top.items() if k not in names}, ())
+        for name, value in source.items():
+            if is_map(value):
+                builder.walker.named("state", value, (name,))
+    else:
+        states_value = top.get("states")
+        source, at = (states_value if is_map(states_value) else {}), ("states",)
+        builder.walker.check("states graph", top, ())
+    states = {name: _state(builder, name, value, (*at, name)) for name, value in source.items()}
+    builder.odd_keys(source, at)
+    initial, initial_path = builder.initial("initial", list(states))
+    return Graph(
+        form=NAME,
+        initial=initial,
+        initial_path=initial_path,
+        states=states,
+        fields=_fields(top.get("fields"), states),
+        entries=_entries(builder, top.get("entry_transitions")),
+        declares_fields=is_map(top.get("fields")),
+        limits=builder.mapping("limits"),
+        settings=top,
+        bare=bare,
+    )
+
+
+def _entries(builder: Builder, value: object) -> tuple[tuple[str, Path], ...]:
+    at: Path = ("entry_transitions",)
+    if value is None:
+        return ()
+    if is_list(value):
+        return tuple((builder.name(item, (*at, n)), (*at, n)) for n, item in enumerate(value))
+    return () if is_map(value) else ((builder.name(value, at), at),)
+
+
+def _fields(value: object, states: dict[str, State]) -> dict[str, Field]:
+    """The declared fields, then what plan states inside collect."""
+    fields: dict[str, Field] = {}
+    if is_map(value):
+        for name, spec in value.items():
+            path: Path = ("fields", name)
+            settings = spec if is_map(spec) else {}
+            values = settings.get("values")
+            reducer = settings.get("reducer")
+            kind = settings.get("type")
+            fields[name] = Field(
+                name,
+                kind if isinstance(kind, str) else "any",
+                tuple(values) if is_list(values) else (),
+                reducer if isinstance(reducer, str) else REDUCERS[0],
+                "default" in settings,
+                settings.get("default"),
+                "declared",
+                path,
+            )
+    for state in states.values():
+        for item in state.deliverables() if state.tasks or state.goal else ():
+            fields.setdefault(item.key, Builder.field_of(item))
+    return fields
+
+
+def _state(builder: Builder, name: str, value: object, path: Path) -> State:
+    if not is_map(value):
+        return State(name, "", path)
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        kind = builder.name(kind, (*path, "type")) if kind is not None else ""
+    transition = value.get("transition")
+    if kind in PLAN_KINDS:
+        written = _transitions(builder, name, kind, transition, path)
+        return plan_state(builder, name, kind, value, path, extra=written)
+    text = value.get("description")
+    title = value.get("title")
+    return State(
+        name,
+        kind,
+        path,
+        transitions=_transitions(builder, name, kind, transition, path) if transition else (),
+        title=title if type(title) is str else "",
+        description=text if type(text) is str else "",
+        reads=builder.names(value.get("reads")) if "reads" in value else (),
+        writes=builder.names(value.get("writes")) if "writes" in value else (),
+        jumps=builder.jumps(value, path),
+        settings=value,
+    )
+
+
+def _transitions(
+    builder: Builder, source: str, kind: str, transition: object, path: Path
+) -> tuple[Transition, ...]:
+    if not is_map(transition):
+        return ()
+    targets = transition.get("next")
+    if targets is None or is_map(targets):
+        return ()
+    at = (*path, "transition", "next")
+    plan = kind in PLAN_KINDS
+    reader: GuardReader | None = None
+    if not is_list(targets):
+        target = builder.name(targets, at)
+        if type(targets) is str:
+            builder.issues.append(ScalarNext(at, target))
+        guard = _reader(builder, kind).default(at) if plan else None
+        return (Transition(source, target, guard, 1, 0, at, at),)
+    found: list[Transition] = []
+    for index, item in enumerate(targets):
+        here = (*at, index)
+        if type(item) is str and not plan:
+            found.append(Transition(source, item, None, 1, index, here, here))
+            continue
+        reader = reader or _reader(builder, kind)
+        if not is_map(item):
+            if not is_list(item):
+                guard = reader.default(here) if plan else None
+                name = builder.name(item, here)
+                found.append(Transition(source, name, guard, 1, index, here, here))
+            continue
+        if item.get("to") is None or is_map(item["to"]) or is_list(item["to"]):
+            continue
+        guard = reader.when(item.get("when"), (*here, "when"))
+        if guard is None and plan:
+            guard = reader.default(here)
+        group = item.get("group")
+        text = item.get("description")
+        found.append(
+            Transition(
+                source,
+                builder.name(item["to"], (*here, "to")),
+                guard,
+                builder.priority(item.get("priority")),
+                index,
+                here,
+                (*here, "to"),
+                description=text if isinstance(text, str) else "",
+                group=group if isinstance(group, str) else "",
+                stated_priority="priority" in item,
+            )
+        )
+    return tuple(found)
+
+
+def _reader(builder: Builder, kind: str) -> GuardReader:
+    return GuardReader(builder.issues, in_goal=kind == "goal")

@@ -1,0 +1,315 @@
+"""Conditions as people write them, to guards: plan conditions, `when` mappings, expressions.
+
+What cannot be read becomes `Invalid` (it never holds) and an issue that a rule reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from statecli.model.data import described, is_list, is_map
+from statecli.model.guard import (
+    MAX_DEPTH,
+    NUMERIC,
+    SCOPES,
+    AllOf,
+    AnyOf,
+    Atom,
+    Bounds,
+    Closed,
+    Complete,
+    Expr,
+    Guard,
+    Invalid,
+    Turns,
+    as_number,
+)
+from statecli.model.keys import (
+    CONDITIONS,
+    CONFIG_KEYS,
+    OLD_CHILD_KEYS,
+    OLD_CONFIG_KEYS,
+    OLD_OPERATORS,
+    OLD_TURNS_KEYS,
+    OPERATORS,
+)
+from statecli.model.shape import BadCondition, Issue, OldSpelling, UnknownKey, WrongType
+from statecli.model.span import Path
+
+#: Suffixes of a `when` key (Burr), to the operator of an atom.
+SUFFIXES = {
+    "eq": "eq", "ne": "ne", "lt": "lt", "lte": "lte", "gt": "gt", "gte": "gte", "in": "in",
+    "notin": "notin", "contains": "contains", "is": "is", "isnot": "isnot", "exists": "exists",
+}  # fmt: skip
+_NUMERIC_OF = {"eq": "eq#", "neq": "neq#"}
+
+
+class GuardReader:
+    """Reads the guards of one state; `in_goal`: `all_tasks_complete` there means the goal."""
+
+    def __init__(self, issues: list[Issue], *, in_goal: bool) -> None:
+        self.issues = issues
+        self.in_goal = in_goal
+
+    def default(self, path: Path) -> Guard:
+        """The condition of a plan transition that states none."""
+        return Closed(path) if self.in_goal else Complete(path)
+
+    def condition(
+        self,
+        kind: object,
+        config: object,
+        path: Path,
+        depth: int = 1,
+        type_key: str = "condition_type",
+        config_key: str = "condition_config",
+    ) -> Guard:
+        """A plan condition. `path` is the mapping that holds `condition_type`."""
+        if kind is None:
+            return self.default(path)
+        at = (*path, type_key)
+        if not isinstance(kind, str):
+            return self._wrong(at, "condition_type", "text", kind)
+        if kind not in CONDITIONS:
+            message = f"'{kind}' is not a condition type"
+            return self._bad("unknown-condition-type", at, message, kind, CONDITIONS)
+        if depth > MAX_DEPTH:
+            message = f"composites nest at most {MAX_DEPTH} deep"
+            return self._bad("guard-syntax", at, message)
+        config_path = (*path, config_key)
+        if config is None:
+            config = {}
+        if not is_map(config):
+            return self._wrong(config_path, config_key, "a mapping", config)
+        settings = self._renamed(kind, config, config_path)
+        return self._configured(kind, settings, config_path, at, depth)
+
+    def _configured(
+        self, kind: str, config: dict[str, tuple[object, Path]], at: Path, type_at: Path, depth: int
+    ) -> Guard:
+        known = CONFIG_KEYS[kind]
+        for key, (_, key_path) in config.items():
+            if key not in known and not key.startswith("x-"):
+                self.issues.append(UnknownKey(key_path, key, kind, known))
+        if kind == "goal_achieved" and not self.in_goal:
+            message = "'goal_achieved' never holds outside a goal state"
+            return self._bad("goal-condition-outside-goal", type_at, message)
+        if kind in ("all_tasks_complete", "goal_achieved"):
+            return self.default(type_at)
+        reader: Callable[[str, dict[str, tuple[object, Path]], Path, int], Guard]
+        if kind.startswith("deliverable"):
+            reader = self._deliverable
+        elif kind == "turn_count_exceeded":
+            reader = self._turns
+        else:
+            reader = self._composite
+        return reader(kind, config, at, depth)
+
+    def _renamed(
+        self, kind: str, config: dict[str, object], path: Path
+    ) -> dict[str, tuple[object, Path]]:
+        """The config with older keys under their new names, each with its place."""
+        older = OLD_TURNS_KEYS if kind == "turn_count_exceeded" else OLD_CONFIG_KEYS
+        result: dict[str, tuple[object, Path]] = {}
+        for key, value in config.items():
+            new = older.get(key)
+            if new is not None and new not in config:
+                self.issues.append(OldSpelling((*path, key), key, new, True))
+                result[new] = (value, (*path, key))
+            else:
+                result[key] = (value, (*path, key))
+        return result
+
+    def _deliverable(
+        self, kind: str, config: dict[str, tuple[object, Path]], at: Path, depth: int
+    ) -> Guard:
+        needed = [*CONFIG_KEYS[kind][:2]]
+        missing = self._missing(kind, needed, config, at)
+        if missing is not None:
+            return missing
+        name, key_path = config["key"]
+        if not isinstance(name, str):
+            return self._wrong(key_path, "key", "the name of a deliverable", name)
+        if kind == "deliverable_exists":
+            return Atom(name, "exists", None, at)
+        if kind == "deliverable_value":
+            return Atom(name, "eq", config["value"][0], at)
+        if kind == "deliverable_value_in":
+            values, values_path = config["values"]
+            if not is_list(values):
+                return self._wrong(values_path, "values", "a list", values)
+            return Atom(name, "in", tuple(values), at)
+        return self._numeric(name, config, at)
+
+    def _numeric(self, name: str, config: dict[str, tuple[object, Path]], at: Path) -> Guard:
+        word, word_path = config["operator"]
+        operator = self._operator(word, word_path, OPERATORS)
+        if operator is None:
+            return Invalid("no such operator", at)
+        needed = ["min", "max"] if operator == "between" else ["value"]
+        missing = self._missing(f"the operator '{operator}'", needed, config, at)
+        if missing is not None:
+            return missing
+        for key in needed:
+            value, path = config[key]
+            if as_number(value) is None:
+                return self._wrong(path, key, "a number", value)
+        if operator != "between":
+            return Atom(name, _NUMERIC_OF.get(operator, operator), config["value"][0], at)
+        inclusive, path = config.get("inclusive", (True, at))
+        if not isinstance(inclusive, bool):
+            return self._wrong(path, "inclusive", "true or false", inclusive)
+        low, high = as_number(config["min"][0]), as_number(config["max"][0])
+        assert low is not None
+        assert high is not None
+        return Atom(name, "between", Bounds(low, high, inclusive), at)
+
+    def _operator(self, word: object, path: Path, choices: tuple[str, ...]) -> str | None:
+        if isinstance(word, str) and word in choices:
+            return word
+        if isinstance(word, str) and word in OLD_OPERATORS and OLD_OPERATORS[word] in choices:
+            self.issues.append(OldSpelling(path, word, OLD_OPERATORS[word], False))
+            return OLD_OPERATORS[word]
+        text = word if isinstance(word, str) else described(word)
+        message = f"'{text}' is not an operator"
+        self.issues.append(BadCondition("unknown-operator", path, message, text, choices))
+        return None
+
+    def _turns(
+        self, kind: str, config: dict[str, tuple[object, Path]], at: Path, depth: int
+    ) -> Guard:
+        missing = self._missing(kind, ["turns"], config, at)
+        if missing is not None:
+            return missing
+        turns, path = config["turns"]
+        number = as_number(turns)
+        if number is None or isinstance(turns, str):
+            return self._wrong(path, "turns", "a number", turns)
+        scope, scope_path = config.get("scope", ("without_progress", at))
+        if not isinstance(scope, str) or scope not in SCOPES:
+            text = scope if isinstance(scope, str) else described(scope)
+            message = f"'{text}' is not a scope of turns"
+            return self._bad("unknown-operator", scope_path, message, text, SCOPES)
+        return Turns(int(number // 1), scope, at)
+
+    def _composite(
+        self, kind: str, config: dict[str, tuple[object, Path]], at: Path, depth: int
+    ) -> Guard:
+        needed = ["operator", "conditions"] if kind == "compound" else ["conditions"]
+        missing = self._missing(kind, needed, config, at)
+        if missing is not None:
+            return missing
+        both = kind == "all_of"
+        if kind == "compound":
+            word = self._operator(*config["operator"], ("and", "or"))
+            if word is None:
+                return Invalid("no such operator", at)
+            both = word == "and"
+        conditions, path = config["conditions"]
+        if not is_list(conditions):
+            return self._wrong(path, "conditions", "a list", conditions)
+        children = tuple(
+            self._child(child, (*path, number), depth) for number, child in enumerate(conditions)
+        )
+        return AllOf(children, at) if both else AnyOf(children, at)
+
+    def _child(self, child: object, path: Path, depth: int) -> Guard:
+        if not is_map(child):
+            return self._wrong(path, "conditions", "a mapping", child)
+        names = {new: new for new in OLD_CHILD_KEYS.values()}
+        for old, new in OLD_CHILD_KEYS.items():
+            if old in child and new not in child:
+                self.issues.append(OldSpelling((*path, old), old, new, True))
+                names[new] = old
+        known = {"condition_type", "condition_config", "description"}
+        for key in child:
+            if key not in known and key not in OLD_CHILD_KEYS and not key.startswith("x-"):
+                self.issues.append(UnknownKey((*path, key), key, "condition", tuple(known)))
+        type_key, config_key = names["condition_type"], names["condition_config"]
+        kind, config = child.get(type_key), child.get(config_key)
+        if kind is None:
+            message = "a condition needs 'condition_type'"
+            return self._bad("condition-config-missing", path, message, "condition_type")
+        return self.condition(kind, config, path, depth + 1, type_key, config_key)
+
+    def when(self, value: object, path: Path) -> Guard | None:
+        """The guard of a `when`: a mapping (all hold), an expression, or a plan condition."""
+        if value is None or value == "default":
+            return None
+        if isinstance(value, str):
+            return self.expression(value, path)
+        if not is_map(value):
+            return self._wrong(path, "when", "a mapping or an expression", value)
+        if "condition_type" in value:
+            for key in value:
+                if key not in ("condition_type", "condition_config", "description"):
+                    known = ("condition_type", "condition_config", "description")
+                    self.issues.append(UnknownKey((*path, key), key, "condition", known))
+            return self.condition(value["condition_type"], value.get("condition_config"), path)
+        if not value:
+            return None
+        atoms = tuple(self._when_atom(key, item, (*path, key)) for key, item in value.items())
+        return atoms[0] if len(atoms) == 1 else AllOf(atoms, path)
+
+    def _when_atom(self, key: str, value: object, path: Path) -> Guard:
+        name, cut, suffix = key.rpartition("__")
+        if not cut or not name or suffix not in SUFFIXES:
+            if cut and name and not name.endswith("_") and len(suffix) <= 10 and suffix.isalpha():
+                message = f"'{suffix}' is not an operator of 'when'"
+                choices = tuple(SUFFIXES)
+                return self._bad("unknown-operator", path, message, suffix, choices, part="key")
+            name, suffix = key, "eq"
+        op = SUFFIXES[suffix]
+        if op == "exists":
+            if not isinstance(value, bool):
+                return self._wrong(path, key, "true or false", value)
+            return Atom(name, "exists" if value else "absent", None, path)
+        if op in ("in", "notin"):
+            if not is_list(value):
+                return self._wrong(path, key, "a list", value)
+            return Atom(name, op, tuple(value), path)
+        if op in NUMERIC and as_number(value) is None:
+            return self._wrong(path, key, "a number", value)
+        if is_map(value) and op in ("eq", "ne"):
+            return self._wrong(path, key, "a value", value)
+        return Atom(name, op, tuple(value) if is_list(value) else value, path)
+
+    def expression(self, text: str, path: Path) -> Guard:
+        """A guard in the expression language."""
+        from statecli.model.expression import Problem, names, parse
+
+        if not text.strip():
+            return self._bad("guard-syntax", path, "an empty condition")
+        tree = parse(text)
+        if isinstance(tree, Problem):
+            within = (tree.start, tree.end)
+            return self._bad("guard-syntax", path, tree.message, within=within)
+        found, required = names(tree)
+        return Expr(text, tree, found, required, path)
+
+    def _missing(
+        self, what: str, needed: list[str], config: dict[str, tuple[object, Path]], at: Path
+    ) -> Guard | None:
+        lacking = [key for key in needed if key not in config]
+        if not lacking:
+            return None
+        listed = " and ".join(f"'{key}'" for key in lacking)
+        message = f"{what} needs {listed}"
+        return self._bad("condition-config-missing", at, message, lacking[0])
+
+    def _bad(
+        self,
+        rule: str,
+        path: Path,
+        message: str,
+        word: str = "",
+        choices: tuple[str, ...] = (),
+        within: tuple[int, int] | None = None,
+        part: str = "value",
+    ) -> Invalid:
+        self.issues.append(BadCondition(rule, path, message, word, choices, within, part))
+        return Invalid(message, path)
+
+    def _wrong(self, path: Path, key: str | int, expected: str, value: object) -> Invalid:
+        self.issues.append(WrongType(path, str(key), expected, value))
+        return Invalid(f"{key} is not {expected}", path)

@@ -1,0 +1,108 @@
+"""What a rule says about a graph: a message at a place, with the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from statecli.model.span import Place, Span
+
+SEVERITIES = ("error", "warning", "info")
+VERDICTS = ("proved", "witnessed", "possible")
+
+
+class Source(Protocol):
+    """The text that places resolve against; `statecli.text.document.Document` is one."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    def span(self, place: Place) -> Span: ...
+
+
+class Related(NamedTuple):
+    """Another place that belongs to the message: the first of two equal keys, the way in."""
+
+    message: str
+    at: Place
+
+
+class Edit(NamedTuple):
+    """Replace the text at `at` by `text`; an empty span inserts, an empty text deletes.
+
+    `where` is "replace" (the place itself, quotes included), "text" (a scalar or key becomes this
+    text: the quotes that stand there are kept, quotes are added where the language needs them),
+    "before" or "after" it (an insertion), "item" (the list item or mapping entry with its
+    separator, for removal) or "line" (with the whole line if nothing else stands on it).
+    """
+
+    at: Place
+    text: str
+    where: str = "replace"
+
+
+class Fix(NamedTuple):
+    """A change that cures the finding. A safe one never changes what the graph does."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a rule yields. The linter adds rule, severity and document and makes a Diagnostic.
+
+    `states` are the names the finding is about, the first one foremost. `anchors` are further
+    places whose suppression comment also hides it (the members of a loop). `severity` and
+    `verdict` are set only where they differ from the rule's own.
+    """
+
+    message: str
+    at: Place
+    states: tuple[str, ...] = ()
+    related: tuple[Related, ...] = ()
+    hint: str = ""
+    fix: Fix | None = None
+    severity: str | None = None
+    verdict: str = "proved"
+    anchors: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding of one rule in one document, with its severity decided."""
+
+    rule: str
+    family: str
+    severity: str
+    finding: Finding
+    source: Source
+    fingerprint: str = field(default="", compare=False)
+
+    @property
+    def path(self) -> str:
+        return self.source.path
+
+    @property
+    def span(self) -> Span:
+        return self.source.span(self.finding.at)
+
+    @property
+    def message(self) -> str:
+        return self.finding.message
+
+
+def worst(diagnostics: Sequence[Diagnostic]) -> str | None:
+    """The most severe severity among them that counts for the exit code, if any.
+
+    A `possible` verdict never fails a build, so it counts at most as info.
+    """
+    for severity in SEVERITIES:
+        for diagnostic in diagnostics:
+            possible = diagnostic.finding.verdict == "possible"
+            if diagnostic.severity == severity and (not possible or severity == "info"):
+                return severity
+    return None

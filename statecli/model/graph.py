@@ -1,0 +1,156 @@
+"""The graph: states with transitions, fields, limits. Frozen; every input form becomes this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from statecli.model.guard import Guard
+from statecli.model.span import Path
+
+#: The target that ends a plan.
+END = "__end__"
+PLAN_KINDS = frozenset({"strict", "loose", "goal"})
+#: Kinds that hand control back to the person (model.md 3).
+WAITING_KINDS = frozenset({"user"}) | PLAN_KINDS
+KINDS = (
+    "user", "agent", "tool", "decision", "planner", "executor", "verifier", "skill_builder",
+    "terminal", "strict", "loose", "goal",
+)  # fmt: skip
+#: Reducers that are built in (model.md 7).
+REDUCERS = ("overwrite", "append_messages", "append", "extend", "merge", "increment")
+
+
+class Transition(NamedTuple):
+    """One way out of a state. `path` is its place in the file, `at` the place of its target.
+
+    `number` counts within the state as written; implicit ones continue after the last written one.
+    `guard` None = unguarded. `origin`: written, implicit. `why` says why an implicit one exists.
+    """
+
+    source: str
+    target: str
+    guard: Guard | None
+    priority: float
+    number: int
+    path: Path
+    at: Path
+    description: str = ""
+    origin: str = "written"
+    group: str = ""
+    why: str = ""
+    stated_priority: bool = False
+
+
+class Deliverable(NamedTuple):
+    """A value that a task (or goal) collects. `type` as written, "string" when absent."""
+
+    key: str
+    type: str
+    required: bool
+    values: tuple[object, ...]
+    path: Path
+
+
+class Task(NamedTuple):
+    id: str
+    description: str
+    instruction: str
+    required: bool
+    deliverables: tuple[Deliverable, ...]
+    path: Path
+
+    @property
+    def needed(self) -> tuple[Deliverable, ...]:
+        """What must be there for the task to be addressed by its values: the required ones, or
+        all of them if none is required."""
+        required = tuple(item for item in self.deliverables if item.required)
+        return required or self.deliverables
+
+
+class Goal(NamedTuple):
+    objective: str
+    success_description: str
+    deliverables: tuple[Deliverable, ...]
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One state. `settings` is the mapping as written, for what only one kind or rule reads.
+
+    `jumps` are targets outside the transitions: `on_error`, `on_invalid` (key, target).
+    """
+
+    name: str
+    kind: str
+    path: Path
+    transitions: tuple[Transition, ...] = ()
+    title: str = ""
+    description: str = ""
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    goal: Goal | None = None
+    jumps: tuple[tuple[str, str], ...] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def is_plan(self) -> bool:
+        return self.kind in PLAN_KINDS
+
+    @property
+    def fans_out(self) -> bool:
+        transition = self.settings.get("transition")
+        return isinstance(transition, dict) and transition.get("fanout") == "all"
+
+    def deliverables(self) -> list[Deliverable]:
+        """What the state collects, tasks first, then the goal's."""
+        found = [item for task in self.tasks for item in task.deliverables]
+        if self.goal is not None:
+            found.extend(self.goal.deliverables)
+        return found
+
+
+class Field(NamedTuple):
+    """A field of the data. `type` is one of model.md 2.4 (str int float bool list tuple dict set
+    enum any); `origin`: declared, deliverable, context, implicit."""
+
+    name: str
+    type: str
+    values: tuple[object, ...]
+    reducer: str
+    has_default: bool
+    default: object
+    origin: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A graph of either form. `states` keeps the order of the file.
+
+    `initial` is the name the file gives, or the first state's (then `initial_path` is None).
+    `declares_fields`: the file has a data schema, so writing anything else is a mistake.
+    """
+
+    form: str
+    initial: str
+    initial_path: Path | None
+    states: Mapping[str, State]
+    fields: Mapping[str, Field]
+    entries: tuple[tuple[str, Path], ...] = ()
+    declares_fields: bool = False
+    limits: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
+    bare: bool = False
+
+    @property
+    def is_plan(self) -> bool:
+        return self.form == "plan"
+
+    def roots(self) -> list[str]:
+        """Where a run may begin: the entry transitions if there are any, else the initial state."""
+        named = [name for name, _ in self.entries] or [self.initial]
+        return [name for name in dict.fromkeys(named) if name in self.states]

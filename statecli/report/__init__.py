@@ -1,0 +1,1 @@
+"""One output format per file; the listing of this folder is the registry."""

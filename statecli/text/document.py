@@ -1,0 +1,156 @@
+"""A file's text as plain data, with the place of every key, value and list item.
+
+YAML is read by libyaml with no tags resolved; the types are YAML 1.2 core, given here, so `on`,
+`no`, `1_000` and `12:30` stay text. JSON is read by the standard library; its places are found by
+a scanner only when something is reported, so a clean file never pays for them.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from statecli.model.span import Path, Place, Position, Span
+from statecli.text.nodes import Node, entry_of, value_offsets
+
+#: The largest text that is read, in bytes; 100,000 states are about 10 MB.
+MAX_BYTES = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with the text itself, at the characters `start` up to `end`.
+
+    `rule` is `parse-error`, `duplicate-key` or `wrong-value-type`; `other` is a second place (the
+    first of two equal keys) with its message.
+    """
+
+    rule: str
+    message: str
+    start: int
+    end: int
+    hint: str = ""
+    other: tuple[str, int, int] | None = None
+    where: Path = ()
+
+
+def _nothing() -> Node | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Document:
+    """The content of one file. `value` holds dict, list, str, int, float, bool and None only, and
+    the keys of every dict are text. None when the text could not be read at all."""
+
+    path: str
+    text: str
+    language: str
+    value: object
+    problems: tuple[Problem, ...] = ()
+    newline: str = "\n"
+    scan: Callable[[], Node | None] = field(default=_nothing, repr=False, compare=False)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts, at = [0], self.text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.text.find("\n", at + 1)
+        return starts
+
+    @cached_property
+    def tree(self) -> Node | None:
+        """The nodes behind the value, made when the first place is asked for."""
+        return self.scan()
+
+    def position(self, offset: int) -> Position:
+        line = bisect.bisect_right(self._line_starts, offset)
+        return Position(line, offset - self._line_starts[line - 1] + 1)
+
+    def line(self, number: int) -> str:
+        """The text of a line (from 1), without its line end."""
+        starts = self._line_starts
+        end = starts[number] if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+    def span(self, place: Place) -> Span:
+        start, end = self.offsets(place)
+        return Span(self.position(start), self.position(end))
+
+    def offsets(self, place: Place) -> tuple[int, int]:
+        """The characters a place covers; for one that is not there, the nearest object around."""
+        if place.part == "offsets" and place.within:
+            return place.within
+        if not place.path or self.tree is None:
+            return self._start_of_text()
+        key, node = self._find(place.path)
+        if key is not None and (place.part == "key" or node is None):
+            return key.start, self._end(key)
+        if node is None:
+            return self._start_of_text()
+        if place.part == "entry" and key is not None:
+            return key.start, self._end(node)
+        if place.within is not None and node.kind == "scalar":
+            return value_offsets(self.text, node, *place.within)
+        return node.start, self._end(node)
+
+    def raw(self, path: Path) -> str:
+        """The text of a scalar as it stands in the file (without quotes)."""
+        _, node = self._find(path)
+        return node.text if node is not None else ""
+
+    def is_plain(self, path: Path, *, key: bool = False) -> bool:
+        """Whether a scalar (or the key in front of it) stands in the file without quotes."""
+        found, node = self._find(path)
+        scalar = found if key else node
+        return scalar is not None and scalar.style == "" and self.language == "yaml"
+
+    def node(self, path: Path) -> Node | None:
+        return self._find(path)[1]
+
+    def key_node(self, path: Path) -> Node | None:
+        return self._find(path)[0]
+
+    def _find(self, path: Path) -> tuple[Node | None, Node | None]:
+        key: Node | None = None
+        node = self.tree
+        for step in path:
+            if node is None:
+                break
+            deeper = entry_of(node, step)
+            if deeper is None:
+                return (key, node) if path else (None, None)
+            key, node = deeper
+        return key, node
+
+    def _end(self, node: Node) -> int:
+        """The end to show: a block collection ends with its first line, nothing ends in blanks."""
+        end = node.end
+        if node.style == "block":
+            newline = self.text.find("\n", node.start, end)
+            if newline >= 0:
+                end = newline
+        while end > node.start + 1 and self.text[end - 1] in " \t\r\n":
+            end -= 1
+        return max(end, min(node.start + 1, len(self.text)))
+
+    def _start_of_text(self) -> tuple[int, int]:
+        """The first character that is not blank or comment, or the first character."""
+        at = 0
+        for line in self.text.splitlines(keepends=True):
+            content = line.strip()
+            if content and not content.startswith("#") and content != "---":
+                at += len(line) - len(line.lstrip())
+                end = min(at + max(1, len(content)), len(self.text))
+                colon = content.find(":")
+                return at, at + colon if 0 < colon < end - at else end
+            at += len(line)
+        return 0, min(1, len(self.text))
+
+
+def offsets(start: int, end: int, path: Path = ()) -> Place:
+    """A place given by characters, for problems of the text itself."""
+    return Place(path, "offsets", (start, end))

@@ -1,0 +1,172 @@
+"""JSON text to a document; places by a scanner that runs only when one is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
+from typing import NoReturn
+
+from statecli.model.data import is_map
+from statecli.text.document import Document, Problem
+from statecli.text.nodes import Node
+from statecli.text.yaml_text import MAX_DEPTH, duplicate_key
+
+_TOKEN = re.compile(
+    r"[ \t\r\n]*(?:([{}\[\],:])|(\")|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+    r"|true|false|null|-?Infinity|NaN))"
+)
+
+
+def read(path: str, text: str, newline: str = "\n") -> Document:
+    """The document of a JSON text. What is wrong with it stands in `problems`."""
+    repeats = False
+
+    def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal repeats
+        result = dict(items)
+        if len(result) != len(items):
+            repeats = True
+        return result
+
+    def refuse(name: str) -> NoReturn:
+        raise _NotJson(name)
+
+    def document(value: object, problems: tuple[Problem, ...]) -> Document:
+        return Document(path, text, "json", value, problems, newline, lambda: scan(text))
+
+    try:
+        value = json.loads(text, object_pairs_hook=pairs, parse_constant=refuse)
+    except JSONDecodeError as error:
+        from statecli.text.json_errors import explain
+
+        return document(None, (explain(error, text),))
+    except _NotJson as error:
+        return document(None, (_constant(text, error.name),))
+    except (RecursionError, ValueError):
+        return document(None, (_too_deep(text) or _at("a number is too long", 0),))
+    if _deeper_than(value, MAX_DEPTH):
+        problem = _too_deep(text)
+        assert problem is not None
+        return document(None, (problem,))
+    return document(value, tuple(_repeats(text)) if repeats else ())
+
+
+class _NotJson(Exception):
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def _at(message: str, start: int, length: int = 1, hint: str = "") -> Problem:
+    return Problem("parse-error", message, start, start + length, hint)
+
+
+def _constant(text: str, name: str) -> Problem:
+    at = next(_outside_strings(text, re.compile(re.escape(name))), 0)
+    return _at(f"{name} is no JSON value", at, len(name), "use a number, or leave the key out")
+
+
+def _deeper_than(value: object, limit: int) -> bool:
+    """Level by level, so that depth costs no stack."""
+    level = [value] if type(value) in _CONTAINERS else []
+    for _ in range(limit):
+        inner: list[object] = []
+        for container in level:
+            items = container.values() if is_map(container) else container
+            assert isinstance(items, Iterable)
+            inner.extend([item for item in items if type(item) in _CONTAINERS])
+        if not inner:
+            return False
+        level = inner
+    return True
+
+
+_CONTAINERS = (dict, list)
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+
+def _too_deep(text: str) -> Problem | None:
+    """The first bracket that is nested deeper than any graph."""
+    depth = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        token = match.group()
+        if token in ("[", "{"):
+            depth += 1
+            if depth > MAX_DEPTH:
+                return _at(f"nested more than {MAX_DEPTH} levels deep", match.start())
+        elif token in ("]", "}"):
+            depth -= 1
+    return None
+
+
+def _outside_strings(text: str, pattern: re.Pattern[str]) -> Iterator[int]:
+    either = re.compile(r'"(?:[^"\\]|\\.)*"|(?P<hit>' + pattern.pattern + ")", re.DOTALL)
+    return iter([m.start() for m in either.finditer(text) if m.group("hit")])
+
+
+def _repeats(text: str) -> list[Problem]:
+    """Every key that stands twice in one object, with its first place."""
+    problems: list[Problem] = []
+    stack: list[tuple[Node, tuple[str | int, ...]]] = [(scan(text), ())]
+    while stack:
+        node, path = stack.pop()
+        seen: dict[str, Node] = {}
+        for key, value in node.pairs:
+            if key.text in seen:
+                first = seen[key.text]
+                other = ("first here", first.start, first.end)
+                where = (*path, key.text)
+                problems.append(duplicate_key(key.text, where, (key.start, key.end), other))
+            seen.setdefault(key.text, key)
+            stack.append((value, (*path, key.text)))
+        stack.extend((item, (*path, at)) for at, item in enumerate(node.items))
+    return sorted(problems, key=lambda problem: problem.start)
+
+
+def scan(text: str) -> Node:
+    """The nodes of a text that is known to be JSON."""
+    match = _TOKEN.match
+    holder = Node("sequence", 0, len(text))
+    stack: list[tuple[Node, Node | None]] = []
+    current, key = holder, None
+    at = 0
+    while True:
+        token = match(text, at)
+        if token is None:
+            break
+        at = token.end()
+        mark = token.group(1)
+        if mark is not None:
+            if mark in "{[":
+                node = Node("mapping" if mark == "{" else "sequence", at - 1, at, "flow")
+                _put(current, key, node)
+                stack.append((current, key))
+                current, key = node, None
+            elif mark in "}]":
+                current.end = at
+                current, key = stack.pop()
+                key = None
+            elif mark == ",":
+                key = None
+            continue
+        if token.group(2) is not None:
+            start = at - 1
+            string, at = scanstring(text, at, True)
+            node = Node("scalar", start, at, '"', string)
+            if current.kind == "mapping" and key is None:
+                key = node
+                continue
+        else:
+            node = Node("scalar", token.start(3), at, "", token.group(3))
+        _put(current, key, node)
+    return holder.items[0] if holder.items else holder
+
+
+def _put(parent: Node, key: Node | None, node: Node) -> None:
+    if parent.kind == "mapping":
+        assert key is not None
+        parent.pairs.append((key, node))
+    else:
+        parent.items.append(node)

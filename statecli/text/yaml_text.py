@@ -1,0 +1,285 @@
+"""YAML text to a document: libyaml's nodes, YAML 1.2 core types, aliases and merge keys by us."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+from yaml import nodes
+
+from statecli.model.span import Path
+from statecli.text.document import Document, Problem
+from statecli.text.nodes import Node
+
+# libyaml's nodes have no tag here, which their types do not know.
+ScalarNode: Any = nodes.ScalarNode
+MappingNode: Any = nodes.MappingNode
+_Parser: Any
+try:
+    from yaml._yaml import CParser as _Parser
+except ImportError:  # a PyYAML built without libyaml: same nodes, ten times slower
+    _Parser = yaml.BaseLoader
+
+#: Deeper than any graph, and far below what would exhaust the stack.
+MAX_DEPTH = 100
+#: What aliases may expand to.
+MAX_EXPANDED = 100_000
+#: libyaml, a YAML 1.1 reader, breaks lines at these; YAML 1.2 and editors do not.
+_NOT_BREAKS = {"\x85": "\ue085", "\u2028": "\ue028", "\u2029": "\ue029"}
+_BACK = str.maketrans({stand_in: char for char, stand_in in _NOT_BREAKS.items()})
+
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+_WORDS: dict[str, object] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+}  # fmt: skip
+_SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+#: Only text that begins like this can be anything but text.
+_FIRST = frozenset("0123456789+-.~nNtTfF")
+_CORE = "tag:yaml.org,2002:"
+
+
+def core_value(text: str) -> object:
+    """The value of a plain scalar in YAML 1.2's core schema."""
+    if not text or text[0] not in _FIRST:
+        return text or None
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text) and len(text) <= 4000:
+        return int(text, 8 if text.startswith("0o") else 16 if text.startswith("0x") else 10)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if _SPECIAL.fullmatch(text):
+        return float(text.replace(".", ""))
+    return text
+
+
+class _NoTags:
+    """Resolves no tag: the types are given by `core_value`, and no resolver table is needed."""
+
+    def resolve(self, kind: object, value: object, implicit: object) -> None:
+        return None
+
+    def descend_resolver(self, parent: object, index: object) -> None:
+        return None
+
+    def ascend_resolver(self) -> None:
+        return None
+
+
+class _Reader(_NoTags, _Parser):  # type: ignore[misc]
+    """The parser and composer that `read` uses."""
+
+
+def read(path: str, text: str, newline: str = "\n") -> Document:
+    """The document of a YAML text. What is wrong with it stands in `problems`."""
+    source = text
+    for char, stand_in in _NOT_BREAKS.items():
+        if char in source:
+            source = source.replace(char, stand_in)
+    replaced = source is not text
+
+    def document(value: object, problems: list[Problem], root: Any = None) -> Document:
+        def scan() -> Node | None:
+            return None if root is None else _nodes(root, replaced)
+
+        return Document(path, text, "yaml", value, tuple(problems), newline, scan)
+
+    try:
+        root = _Reader(source).get_single_node()
+    except yaml.YAMLError as error:
+        from statecli.text.yaml_errors import explain
+
+        return document(None, [explain(error, text)])
+    if root is None:
+        return document(None, [])
+    converter = _Converter(aliases="*" in text, replaced=replaced, text=text)
+    try:
+        value = converter.convert(root, (), 0)
+    except _Stop as stop:
+        return document(None, [stop.problem], root)
+    return document(value, converter.problems, root)
+
+
+class _Stop(Exception):
+    """The document cannot be read as a whole."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class _Converter:
+    """libyaml nodes to plain values, once per node.
+
+    Aliased nodes give the same value object, so a bomb of aliases costs nothing here; how much it
+    would expand to is counted, for those who walk the value.
+    """
+
+    def __init__(self, aliases: bool, replaced: bool, text: str) -> None:
+        self.problems: list[Problem] = []
+        self.text = text
+        self.replaced = replaced
+        self.memo: dict[int, tuple[object, int]] | None = {} if aliases else None
+        self.open: set[int] = set()
+        self.seen = 0
+        self.extra = 0
+        self.plain: dict[str, object] = {}
+
+    def convert(self, node: Any, path: Path, depth: int) -> object:
+        """The value of a node."""
+        if type(node) is ScalarNode and node.tag is None:
+            text: str = node.value
+            if node.style:
+                return text.translate(_BACK) if self.replaced else text
+            try:
+                return self.plain[text]
+            except KeyError:
+                value = core_value(text.translate(_BACK) if self.replaced else text)
+                self.plain[text] = value
+                return value
+        if self.memo is not None and type(node) is not ScalarNode:
+            return self._shared(node, path, depth)
+        return self._fresh(node, path, depth)
+
+    def _shared(self, node: Any, path: Path, depth: int) -> object:
+        assert self.memo is not None
+        key = id(node)
+        known = self.memo.get(key)
+        if known is not None:
+            self.extra += known[1]
+            if self.extra > MAX_EXPANDED:
+                raise _Stop(_problem(node, f"aliases expand to more than {MAX_EXPANDED:,} values"))
+            return known[0]
+        if key in self.open:
+            raise _Stop(_problem(node, "this alias contains itself"))
+        self.open.add(key)
+        before = self.extra + self.seen
+        value = self._fresh(node, path, depth)
+        self.open.discard(key)
+        self.seen += 1 + len(node.value)
+        self.memo[key] = (value, self.extra + self.seen - before)
+        return value
+
+    def _fresh(self, node: Any, path: Path, depth: int) -> object:
+        if depth > MAX_DEPTH:
+            raise _Stop(_problem(node, f"nested more than {MAX_DEPTH} levels deep"))
+        if node.tag is not None:
+            return self._tagged(node, path, depth)
+        if type(node) is MappingNode:
+            return self._mapping(node, path, depth)
+        convert = self.convert
+        return [convert(item, (*path, at), depth + 1) for at, item in enumerate(node.value)]
+
+    def _mapping(self, node: Any, path: Path, depth: int) -> object:
+        result: dict[str, object] = {}
+        merges: list[Any] = []
+        convert = self.convert
+        for key, item in node.value:
+            if type(key) is not ScalarNode:
+                return self._not_text(node, key, path)
+            name: str = key.value
+            if name == "<<" and not key.style:
+                merges.append(item)
+                continue
+            if self.replaced:
+                name = name.translate(_BACK)
+            if name in result:
+                self._duplicate(node, key, name, path)
+            result[name] = convert(item, (*path, name), depth + 1)
+        for item in merges:
+            self._merge(result, item, path, depth)
+        return result
+
+    def _merge(self, result: dict[str, object], item: Any, path: Path, depth: int) -> None:
+        value = self.convert(item, (*path, "<<"), depth + 1)
+        for source in value if isinstance(value, list) else [value]:
+            if not isinstance(source, dict):
+                where = (*path, "<<")
+                text = "'<<' merges mappings; this is none"
+                self.problems.append(_problem(item, text, "wrong-value-type", where))
+                return
+            for name, inherited in source.items():
+                result.setdefault(name, inherited)
+
+    def _duplicate(self, node: Any, key: Any, name: str, path: Path) -> None:
+        first = next(other for other, _ in node.value if other.value == key.value)
+        other = ("first here", first.start_mark.index, first.end_mark.index)
+        self.problems.append(duplicate_key(name, (*path, name), _extent(key), other))
+
+    def _not_text(self, node: Any, key: Any, path: Path) -> object:
+        """A mapping with a mapping as key is nearly always a template variable without quotes."""
+        start, end = _extent(node)
+        raw = self.text[start:end]
+        hint = f'quote the text: "{raw}"' if raw.startswith("{{") and len(raw) < 60 else ""
+        message = "a key must be text, here it is a mapping or list"
+        if hint:
+            message = f"'{raw}' without quotes is a mapping of mappings, not text"
+        problem = Problem("wrong-value-type", message, start, end, hint, where=path)
+        self.problems.append(problem)
+        return raw
+
+    def _tagged(self, node: Any, path: Path, depth: int) -> object:
+        tag: str = node.tag
+        short = tag.removeprefix(_CORE)
+        if type(node) is ScalarNode:
+            text: str = node.value
+            if tag in ("!", _CORE + "str"):
+                return text
+            if tag == _CORE + "null":
+                return None
+            value = core_value(text)
+            if short == "float" and type(value) is int:
+                return float(value)
+            if tag.startswith(_CORE) and short == type(value).__name__:
+                return value
+        elif short in ("map", "seq", "!"):
+            node.tag = None
+            return self._fresh(node, path, depth)
+        label = f"!!{short}" if tag.startswith(_CORE) else tag
+        self.problems.append(_problem(node, f"the tag '{label}' means nothing here", where=path))
+        return node.value if type(node) is ScalarNode else None
+
+
+def duplicate_key(
+    name: str, where: Path, extent: tuple[int, int], other: tuple[str, int, int]
+) -> Problem:
+    """The problem of a key that stands twice in one mapping, in YAML and JSON alike."""
+    shown = name if len(name) <= 60 else name[:59] + "…"
+    message = f"the key '{shown}' is already there; most readers silently keep only the last one"
+    return Problem("duplicate-key", message, *extent, other=other, where=where)
+
+
+def _extent(node: Any) -> tuple[int, int]:
+    return node.start_mark.index, node.end_mark.index
+
+
+def _problem(node: Any, message: str, rule: str = "parse-error", where: Path = ()) -> Problem:
+    start, end = _extent(node)
+    return Problem(rule, message, start, max(start + 1, end), where=where)
+
+
+def _nodes(root: Any, replaced: bool) -> Node:
+    """Our nodes from libyaml's; an aliased node stays one node."""
+    known: dict[int, Node] = {}
+
+    def one(source: Any) -> Node:
+        node = known.get(id(source))
+        if node is not None:
+            return node
+        start, end = _extent(source)
+        if source.id == "scalar":
+            text = source.value.translate(_BACK) if replaced else source.value
+            node = known[id(source)] = Node("scalar", start, end, source.style or "", text)
+            return node
+        style = "flow" if source.flow_style else "block"
+        node = known[id(source)] = Node(source.id, start, end, style)
+        if source.id == "sequence":
+            node.items = [one(item) for item in source.value]
+        else:
+            node.pairs = [(one(key), one(item)) for key, item in source.value]
+        return node
+
+    return one(root)
