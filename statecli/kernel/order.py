@@ -29,6 +29,25 @@ def routes(graph: Graph, state: State, following: str | None) -> tuple[Transitio
     return written
 
 
+def routes_of(graph: Graph, name: str) -> tuple[Transition, ...]:
+    """The routes of a state by name, remembered: a run asks at every step."""
+    known: dict[str, tuple[Transition, ...]] | None = graph.memory.get("routes")
+    if known is None:
+        known = graph.memory["routes"] = {}
+    found = known.get(name)
+    if found is None:
+        found = known[name] = routes(graph, graph.states[name], following(graph, name))
+    return found
+
+
+def following(graph: Graph, name: str) -> str | None:
+    """The state after this one in the order of the file; None for the last."""
+    order: Mapping[str, str | None] | None = graph.memory.get("order")
+    if order is None:
+        order = graph.memory["order"] = followers(graph)
+    return order[name]
+
+
 def followers(graph: Graph) -> Mapping[str, str | None]:
     """For each state the one after it in the order of the file; None for the last."""
     names = list(graph.states)

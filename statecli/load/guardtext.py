@@ -25,6 +25,7 @@ from statecli.model.guard import (
     as_number,
 )
 from statecli.model.keys import (
+    COMPOSITES,
     CONDITIONS,
     CONFIG_KEYS,
     OLD_CHILD_KEYS,
@@ -73,7 +74,7 @@ class GuardReader:
         if kind not in CONDITIONS:
             message = f"'{kind}' is not a condition type"
             return self._bad("unknown-condition-type", at, message, kind, CONDITIONS)
-        if depth > MAX_DEPTH:
+        if depth > MAX_DEPTH and kind in COMPOSITES:
             message = f"composites nest at most {MAX_DEPTH} deep"
             return self._bad("guard-syntax", at, message)
         config_path = (*path, config_key)
@@ -229,7 +230,8 @@ class GuardReader:
         kind, config = child.get(type_key), child.get(config_key)
         if kind is None:
             message = "a condition needs 'condition_type'"
-            return self._bad("condition-config-missing", path, message, "condition_type")
+            needed = ("condition_type",)
+            return self._bad("condition-config-missing", path, message, needed[0], needed)
         return self.condition(kind, config, path, depth + 1, type_key, config_key)
 
     def when(self, value: object, path: Path) -> Guard | None:
@@ -295,7 +297,8 @@ class GuardReader:
             return None
         listed = " and ".join(f"'{key}'" for key in lacking)
         message = f"{what} needs {listed}"
-        return self._bad("condition-config-missing", at, message, lacking[0])
+        choices = tuple(lacking)
+        return self._bad("condition-config-missing", at, message, lacking[0], choices)
 
     def _bad(
         self,

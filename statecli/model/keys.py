@@ -32,6 +32,7 @@ CONDITIONS = (
     "turn_count_exceeded", "deliverable_value_in", "deliverable_value_numeric",
     "all_of", "any_of", "compound",
 )  # fmt: skip
+COMPOSITES = ("all_of", "any_of", "compound")
 FIELD_TYPES = ("str", "int", "float", "bool", "list", "tuple", "dict", "set", "enum", "any")
 DELIVERABLE_TYPES = ("string", "number", "integer", "boolean", "enum")
 #: The field type behind each deliverable type.
