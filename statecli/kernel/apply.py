@@ -30,9 +30,8 @@ from statecli.model.event import (
 from statecli.model.graph import END, Graph
 from statecli.model.snapshot import Snapshot, Token
 
-#: Ways of choosing (`Chose.by`) that follow the body of a non-waiting state. The others: "line"
-#: (after the person's line) and "settle" (in a plan state).
-STEPS = frozenset({"order", "model"})
+#: Ways of choosing (`Chose.by`) that do not follow the body of a non-waiting state.
+NO_STEPS = frozenset({"line", "settle", "entry"})
 
 
 def apply(graph: Graph, snapshot: Snapshot, body: Body) -> Snapshot:
@@ -57,12 +56,16 @@ def _token(snapshot: Snapshot, number: int, **changes: Any) -> tuple[Token, ...]
 
 
 def _started(graph: Graph, snapshot: Snapshot, body: Started) -> Snapshot:
-    return Snapshot(tokens=(Token(0, body.state, fresh=False),), data=dict(body.data))
+    token = Token(0, body.state, fresh=False)
+    return Snapshot(
+        tokens=(token,), data=dict(body.data), awaits_reply=body.speaks, entries=body.entries
+    )
 
 
 def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
     """A new visit: its turns and its goal begin anew, tasks and values stay (unless reset)."""
-    new = Token(body.token, body.state)
+    since = len(snapshot.data.get("messages") or ())
+    new = Token(body.token, body.state, since=since)
     tokens: tuple[Token, ...] = (new,)
     if len(snapshot.tokens) > 1:
         tokens = tuple(new if t.id == body.token else t for t in snapshot.tokens)
@@ -76,7 +79,7 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
         tasks = {key: value for key, value in tasks.items() if key not in opened}
     return Snapshot(
         tokens, data, early, tasks, snapshot.goals, snapshot.insights, snapshot.turns,
-        snapshot.steps, "running", snapshot.awaits_reply,
+        snapshot.steps, "running", snapshot.line, snapshot.awaits_reply,
     )  # fmt: skip
 
 
@@ -91,12 +94,14 @@ def _message(
 
 def _said(graph: Graph, snapshot: Snapshot, body: Said) -> Snapshot:
     data = _message(graph, snapshot, "user", body.text, body.id)
-    return snapshot._replace(data=data, steps=0, status="running", awaits_reply=True)
+    return snapshot._replace(
+        data=data, steps=0, status="running", line=body.text, awaits_reply=True
+    )
 
 
 def _answered(graph: Graph, snapshot: Snapshot, body: Answered) -> Snapshot:
     if not body.text:
-        return snapshot
+        return snapshot._replace(awaits_reply=False)
     data = _message(graph, snapshot, "assistant", body.text, body.id)
     return snapshot._replace(data=data, awaits_reply=False)
 
@@ -125,15 +130,22 @@ def _changed(graph: Graph, snapshot: Snapshot, body: Changed) -> Snapshot:
         tokens = _token(snapshot, body.token, idle=0, progressed=True)
     return Snapshot(
         tokens, data, early, tasks, goals, snapshot.insights, snapshot.turns, snapshot.steps,
-        snapshot.status, snapshot.awaits_reply,
+        snapshot.status, snapshot.line, snapshot.awaits_reply,
     )  # fmt: skip
 
 
 def _chose(graph: Graph, snapshot: Snapshot, body: Chose) -> Snapshot:
-    """A choice after the body of a non-waiting state counts for `max_steps`."""
-    if body.by not in STEPS:
+    """A choice after the body of a non-waiting state counts for `max_steps`; after any body the
+    person's line is taken."""
+    if body.by == "settle":
         return snapshot
-    return Snapshot(*snapshot[:7], snapshot.steps + 1, *snapshot[8:])
+    if body.by == "entry":
+        return snapshot._replace(entries=())
+    return Snapshot(
+        snapshot.tokens, snapshot.data, snapshot.early, snapshot.tasks, snapshot.goals,
+        snapshot.insights, snapshot.turns, snapshot.steps + (body.by not in NO_STEPS),
+        snapshot.status, None, snapshot.awaits_reply,
+    )  # fmt: skip
 
 
 def _insight(graph: Graph, snapshot: Snapshot, body: Insight) -> Snapshot:
@@ -155,7 +167,7 @@ def _turned(graph: Graph, snapshot: Snapshot, body: Turned) -> Snapshot:
         if not token.progressed:
             idle += 1
     tokens = _token(snapshot, body.token, total=total, idle=idle, fresh=False, progressed=False)
-    return snapshot._replace(tokens=tokens, turns=snapshot.turns + 1)
+    return snapshot._replace(tokens=tokens, turns=snapshot.turns + 1, line=None)
 
 
 def _waiting(graph: Graph, snapshot: Snapshot, body: Waiting) -> Snapshot:

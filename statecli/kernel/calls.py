@@ -1,5 +1,5 @@
-"""The calls with which a model works a plan state (model.md 5.1): accepted, or refused with a reason
-it can act on. Pure: each answers what happened, as events; the caller settles afterwards."""
+"""The calls with which a model works a plan state (model.md 5.1): accepted, or refused with a
+reason it can act on. Pure: each answers what happened, as events; the caller settles afterwards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from statecli.kernel.choose import view_of
 from statecli.kernel.order import routes_of
 from statecli.kernel.settle import Recorder, limit
-from statecli.kernel.tasks import GOAL, addressed, complete, current, offered, record
+from statecli.kernel.tasks import addressed, current, offered, record
+from statecli.kernel.values import Unfit
 from statecli.model.data import shown
 from statecli.model.event import Changed, Insight, Refused
 from statecli.model.graph import Deliverable, State, Task
@@ -217,12 +218,6 @@ class Plan:
         return Outcome(False, reason)
 
 
-class Unfit(NamedTuple):
-    """A value that a deliverable cannot take."""
-
-    reason: str
-
-
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0"})
 
@@ -274,6 +269,3 @@ def _boolean(item: Deliverable, value: Any) -> Any:
 def _equal(left: object, right: object) -> bool:
     """Equal values of one sort: true is not 1."""
     return isinstance(left, bool) == isinstance(right, bool) and left == right
-
-
-__all__ = ["GOAL", "OLD_GOAL_KEY", "OUTCOMES", "Outcome", "Plan", "Unfit", "complete", "converted"]

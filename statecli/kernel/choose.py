@@ -1,4 +1,4 @@
-"""Where a run goes next. The one function that chat, test, the verifier's replay and explain ask."""
+"""Where a run goes next: the one function that chat, test, replay and explain ask."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from statecli.model.snapshot import Snapshot, Token
 
 
 class Take(NamedTuple):
-    """This transition is taken."""
+    """A transition is taken."""
 
     transition: Transition
 
@@ -67,7 +67,7 @@ def choose(
     for at, route in enumerate(found):
         if not _possible(graph, state, route, at_turn_end):
             if trials is not None:
-                trials.append(Trial(route.number, route.target, None, _why_not(graph, route)))
+                trials.append(Trial(route.number, route.target, None, _why_not(route)))
             continue
         if route.guard is None:
             if trials is not None:
@@ -112,7 +112,7 @@ def _possible(graph: Graph, state: State, route: Transition, at_turn_end: bool) 
     return route.target in graph.states
 
 
-def _why_not(graph: Graph, route: Transition) -> str:
+def _why_not(route: Transition) -> str:
     if route.target == route.source:
         return "a plan state does not move to itself"
     if route.target == END:

@@ -6,7 +6,7 @@ Everything that asks where a state may go asks here: choose, the linter, the ver
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from statecli.model.graph import END, Graph, State, Transition
 from statecli.model.guard import Closed, Complete, Guard
@@ -46,6 +46,16 @@ def following(graph: Graph, name: str) -> str | None:
     if order is None:
         order = graph.memory["order"] = followers(graph)
     return order[name]
+
+
+def options(ways: Sequence[Transition]) -> tuple[Transition, ...]:
+    """The unguarded ways out that are reached together, if no guard before them holds: all of
+    the first unguarded one's priority. `ways` are in the order in which they are tried."""
+    for way in ways:
+        if way.guard is None:
+            found = (w for w in ways if w.guard is None and w.priority == way.priority)
+            return tuple(found)
+    return ()
 
 
 def followers(graph: Graph) -> Mapping[str, str | None]:

@@ -77,7 +77,7 @@ def _increment(old: Any, new: Any) -> Any:
 
 
 _REDUCERS: dict[str, Callable[[Any, Any], Any]] = {
-    "overwrite": lambda old, new: new,  # noqa: ARG005 - every reducer takes both
+    "overwrite": lambda old, new: new,
     "append_messages": _append_messages,
     "append": _append,
     "extend": _extend,

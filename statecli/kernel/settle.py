@@ -50,7 +50,10 @@ class Recorder:
         return self.snapshot
 
     def token(self, number: int) -> Token:
-        return next(token for token in self.snapshot.tokens if token.id == number)
+        tokens = self.snapshot.tokens
+        if len(tokens) == 1:
+            return tokens[0]
+        return next(token for token in tokens if token.id == number)
 
 
 def enter(record_to: Recorder, token: int, target: str, number: int | None, why: str = "") -> None:

@@ -65,7 +65,7 @@ def deliverable_status(snapshot: Snapshot, state: State, task: Task, item: Deliv
     return "skipped" if snapshot.tasks.get(record(state, task)) == "skipped" else "pending"
 
 
-def state_status(graph: Graph, snapshot: Snapshot, state: State) -> str:
+def state_status(snapshot: Snapshot, state: State) -> str:
     """active, completed or pending. A state without tasks is complete before it was entered; a
     goal state once a visit of it was closed, given up or released."""
     if snapshot.status != "ended" and any(t.state == state.name for t in snapshot.tokens):

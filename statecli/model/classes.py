@@ -1,15 +1,23 @@
-"""Sample values of a field that stand for all its values, as far as a set of atoms can tell.
+"""Sample values of a field that stand for all its values, as far as a set of tests can tell.
 
-Guards compare one field with constants, so values on which every atom agrees are interchangeable;
-one sample for each different answer is enough to reason about all of them (verify.md 2).
+Guards compare one field with constants, so values on which every test agrees are interchangeable;
+one sample for each different pattern of answers is enough to reason about all (verify.md 2).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from statecli.model.graph import Field
-from statecli.model.guard import NUMERIC, Atom, Bounds, as_number, holds
+from statecli.model.guard import NUMERIC, Atom, Bounds, as_number, fold, holds
+from statecli.model.parts import Part
+
+#: What a guard asks of one field.
+Test = Atom | Part
+#: What a test says of a value; None: Python would raise, which makes its whole expression false.
+Answer = bool | None
 
 
 class Absent:
@@ -22,105 +30,227 @@ class Absent:
 ABSENT = Absent()
 
 
-def samples(field: Field | None, atoms: Sequence[Atom]) -> list[object]:
-    """ABSENT, then one value for each distinct pattern of answers to `atoms` that a value of the
-    field's type can give. A field nobody declares may hold anything."""
-    found: list[object] = [ABSENT]
-    seen: set[tuple[bool, ...]] = set()
-    for value in _candidates(field, atoms):
-        pattern = tuple(holds(atom, value) for atom in atoms)
+class Classes(NamedTuple):
+    """The kinds of values that a field can have: ABSENT first, then one sample of each, and beside
+    it the answers of the tests."""
+
+    samples: list[object]
+    answers: list[tuple[Answer, ...]]
+
+
+def classes(field: Field | None, tests: Sequence[Test]) -> Classes:
+    """ABSENT, then one value for each distinct pattern of answers that a value of the field's type
+    can give. A field nobody declares may hold anything. No test may be `open_ended`."""
+    if not tests:
+        return _SET_OR_NOT
+    key = _signature(field, tests)
+    found = _KNOWN.get(key) if key else None
+    if found is None:
+        found = _classes(field, tests)
+        if key and len(_KNOWN) < _MOST_KNOWN:
+            _KNOWN[key] = found
+    return found
+
+
+#: Large graphs ask the same few questions of many fields.
+_KNOWN: dict[str, Classes] = {}
+_MOST_KNOWN = 4096
+_SET_OR_NOT = Classes([ABSENT, True], [(), ()])
+
+
+def _signature(field: Field | None, tests: Sequence[Test]) -> str:
+    """The same for two questions with the same classes, whatever the fields' names; empty where an
+    expression asks."""
+    words = []
+    for test in tests:
+        if type(test) is not Atom:
+            return ""
+        words.append(f"{test.op} {test.operand!r}")
+    if field is not None:
+        words.append(field.type)
+        if field.values:
+            words.append(repr(field.values))
+        if field.has_default:
+            words.append(f"default {field.default!r}")
+    return "\n".join(words)
+
+
+def _classes(field: Field | None, tests: Sequence[Test]) -> Classes:
+    samples: list[object] = [ABSENT]
+    answers = [tuple(answer(test, ABSENT) for test in tests)]
+    seen: set[tuple[Answer, ...]] = set()
+    for value in candidates(field, tests):
+        pattern = tuple([answer(test, value) for test in tests])
         if pattern not in seen:
             seen.add(pattern)
-            found.append(value)
-    return found
+            samples.append(value)
+            answers.append(pattern)
+    return Classes(samples, answers)
 
 
-def _candidates(field: Field | None, atoms: Sequence[Atom]) -> list[object]:
-    kind = field.type if field is not None else "any"
-    if field is not None and field.values and kind == "enum":
-        return list(field.values)
-    constants = list(_constants(atoms))
-    numbers = sorted({number for value in constants if (number := as_number(value)) is not None})
+def answer(test: Test, value: object) -> Answer:
+    """What a test says of a value (or of ABSENT)."""
+    if type(test) is Atom:
+        if value is ABSENT:
+            return test.op == "absent"
+        return holds(test, value)
+    assert isinstance(test, Part)
+    if value is ABSENT:
+        return None
+    from statecli.model.expression import outcome
+
+    return outcome(test.node, {test.key: value})
+
+
+_COLLECTIONS = frozenset({"list", "tuple", "dict", "set"})
+_SCALAR = frozenset({"bool", "int", "float"})
+
+
+def open_ended(field: Field | None, test: Test) -> bool:
+    """Whether no list of samples can show every way in which this test and others may agree: what
+    a text or a list contains, anything about a collection."""
+    if field is not None and field.type in _COLLECTIONS:
+        return type(test) is not Atom or test.op not in ("exists", "absent")
+    return type(test) is Atom and test.op == "contains" and kind_of(field) in ("str", "any")
+
+
+def kind_of(field: Field | None) -> str:
+    """The type that a field's values are known to have. An enum without (plain) values, as a type
+    nobody knows, may hold anything; other rules say so."""
+    if field is None:
+        return "any"
+    if field.type == "enum":
+        plain = all(value is None or isinstance(value, str | int | float) for value in field.values)
+        return "enum" if field.values and plain else "any"
+    return field.type if field.type in _COLLECTIONS | _SCALAR | {"str"} else "any"
+
+
+def candidates(field: Field | None, tests: Sequence[Test]) -> list[object]:
+    """Values of the field's type among which every pattern of answers occurs."""
+    kind = kind_of(field)
+    found: list[object]
     if kind == "bool":
-        return [True, False]
-    if kind == "int":
-        return list(_around(numbers, whole=True))
-    if kind == "float":
-        return list(_around(numbers, whole=False))
-    if kind == "str":
-        return _texts(constants, numbers, atoms)
-    if kind in ("any", "enum"):
-        mixed: list[object] = [*_texts(constants, numbers, atoms), *_around(numbers, whole=False)]
-        mixed.extend([True, False, None, *constants])
-        return mixed
-    return [*constants, [], [*constants]]
-
-
-def _constants(atoms: Iterable[Atom]) -> Iterable[object]:
-    for atom in atoms:
-        if isinstance(atom.operand, Bounds):
-            yield atom.operand.low
-            yield atom.operand.high
-        elif isinstance(atom.operand, tuple):
-            yield from atom.operand
-        elif atom.op not in ("exists", "absent"):
-            yield atom.operand
-
-
-def _around(numbers: Sequence[float], *, whole: bool) -> list[float]:
-    """Each number, a point between neighbours, one beyond each end."""
-    if not numbers:
-        return [0]
-    found: list[float] = []
-    if whole:
-        import math
-
-        for number in numbers:
-            found.extend((math.ceil(number) - 1, math.floor(number), math.ceil(number)))
-            found.append(math.floor(number) + 1)
-        return sorted(dict.fromkeys(found))
-    found.append(numbers[0] - 1)
-    for left, right in zip(numbers, [*numbers[1:], None], strict=True):
-        found.append(left)
-        found.append(left + 1 if right is None else _between(left, right))
+        found = [True, False]
+    elif kind == "enum":
+        assert field is not None
+        found = list(field.values)
+    elif kind == "int":
+        found = list(whole_numbers(points(tests)))
+    elif kind == "float":
+        found = list(numbers(points(tests)))
+    elif kind == "str":
+        found = _texts(tests)
+    elif kind == "any":
+        found = [*_texts(tests), *numbers(points(tests)), True, False, None, [], [0]]
+        found.extend(_constants(tests))
+    else:
+        found = [[]]
+    if field is not None and field.has_default:
+        found.append(field.default)  # whatever its type, it is there
     return found
+
+
+def _constants(tests: Iterable[Test]) -> Iterable[object]:
+    """What the values are compared with."""
+    for test in tests:
+        if type(test) is not Atom:
+            assert isinstance(test, Part)
+            for value, _ in test.constants:
+                yield value
+        elif isinstance(test.operand, Bounds):
+            yield test.operand.low
+            yield test.operand.high
+        elif test.op in ("in", "notin") and isinstance(test.operand, tuple):
+            yield from test.operand
+        elif test.op not in ("exists", "absent"):
+            yield test.operand
+
+
+def points(tests: Sequence[Test]) -> list[float]:
+    """The numbers at which some answer may change, in order."""
+    found: set[float] = set()
+    for value in _constants(tests):
+        number = as_number(value)
+        if number is not None:
+            found.add(number)
+    if any(isinstance(test, Part) for test in tests):
+        for test in tests:
+            if isinstance(test, Part):
+                # For Python true is 1, and the truth of a bare name changes at 0.
+                found.update(int(v) for v, _ in test.constants if isinstance(v, bool))
+                found.update(() if test.constants else (0,))
+    return sorted(found)
+
+
+def numbers(marks: Sequence[float]) -> list[float]:
+    """One number below all marks, then each mark and one behind it: between it and the next, or
+    beyond the last. So the odd ones are the marks, the even ones stand for what lies between."""
+    if not marks:
+        return [0]
+    found: list[float] = [_beyond(marks[0], -1)]
+    for left, right in zip(marks, [*marks[1:], None], strict=True):
+        found.append(left)
+        found.append(_beyond(left, 1) if right is None else _between(left, right))
+    return found
+
+
+def whole_numbers(marks: Sequence[float]) -> list[int]:
+    """The whole numbers at and next to each mark."""
+    if not marks:
+        return [0]
+    found: set[int] = set()
+    for number in marks:
+        low, high = math.floor(number), math.ceil(number)
+        found.update((high - 1, low, high, low + 1))
+    return sorted(found)
+
+
+def _beyond(number: float, step: int) -> float:
+    further = number + step
+    if further != number:
+        return further
+    doubled = number * 2
+    return doubled if (number > 0) == (step > 0) and math.isfinite(doubled) else number
 
 
 def _between(left: float, right: float) -> float:
     """The middle, rounded to few digits where a round number lies between too."""
-    middle = (left + right) / 2
-    for digits in range(6):
-        rounded = round(middle, digits)
-        if left < rounded < right:
-            return int(rounded) if rounded == int(rounded) else rounded
+    try:
+        middle = left + (right - left) / 2
+        for digits in range(6):
+            rounded = round(middle, digits)
+            if left < rounded < right:
+                return int(rounded) if rounded == int(rounded) else rounded
+    except OverflowError:  # whole numbers larger than any fraction
+        return (int(left) + int(right)) // 2
     return middle
 
 
-def _texts(
-    constants: Sequence[object], numbers: Sequence[float], atoms: Sequence[Atom]
-) -> list[object]:
-    texts: list[object] = [value for value in constants if isinstance(value, str)]
-    joined = " ".join(str(text) for text in texts)
-    contained = [atom for atom in atoms if atom.op == "contains"]
-    if contained:
-        texts.append(joined)
-    texts.append(_other([str(text) for text in texts]))
-    if any(atom.op in NUMERIC for atom in atoms):
-        texts.extend(_as_text(number) for number in _around(numbers, whole=False))
+def _texts(tests: Sequence[Test]) -> list[object]:
+    """Texts: each constant, one that is none of them, and where it matters numbers as text, and
+    texts that only equality of conditions (trimmed, case-folded) takes for a constant."""
+    constants = [value for value in _constants(tests) if isinstance(value, str)]
+    texts: list[object] = [*constants]
+    folds = {fold(text) for text in constants}
+    if any(isinstance(test, Part) for test in tests):
+        for text in constants:
+            copy = f"{text} "
+            while copy in constants:
+                copy += " "
+            texts.append(copy)
+        texts.extend(("", " "))
+    other = "other"
+    while other in folds:
+        other += "x"
+    texts.append(other)
+    if any(isinstance(test, Atom) and test.op in NUMERIC for test in tests):
+        texts.extend(_written(number, folds) for number in numbers(points(tests)))
     return texts
 
 
-def _other(texts: Sequence[str]) -> str:
-    """A text that is none of these."""
-    word = "other"
-    while any(
-        word in text.casefold() or text.strip().casefold() in word for text in texts if text.strip()
-    ):
-        word += "x" if "x" not in "".join(texts).casefold() else "?z"
-        if len(word) > 40:
-            break
-    return word
-
-
-def _as_text(number: float) -> str:
-    return str(int(number)) if number == int(number) else str(number)
+def _written(number: float, folds: set[str]) -> str:
+    """A number as a text that is none of the constants."""
+    text = str(int(number)) if number == int(number) else str(number)
+    while text in folds:
+        text = f"-0{text[1:]}" if text[0] == "-" else f"0{text}"
+    return text

@@ -57,7 +57,8 @@ class Finding:
 
     `states` are the names the finding is about, the first one foremost. `anchors` are further
     places whose suppression comment also hides it (the members of a loop). `severity` and
-    `verdict` are set only where they differ from the rule's own.
+    `verdict` are set only where they differ from the rule's own. `masked`: the text at `at` is
+    a secret, so it is shown as ``*`` in every excerpt of the file.
     """
 
     message: str
@@ -69,6 +70,7 @@ class Finding:
     severity: str | None = None
     verdict: str = "proved"
     anchors: tuple[Place, ...] = ()
+    masked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

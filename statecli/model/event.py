@@ -23,11 +23,13 @@ class Trial(NamedTuple):
 
 
 class Started(NamedTuple):
-    """A run began at `state` with these values set."""
+    """A run began at `state` with these values set. `speaks`: it opens the conversation;
+    `entries`: the model first chooses among these."""
 
     state: str
     data: Mapping[str, Any]
-    digest: str = ""
+    speaks: bool = False
+    entries: tuple[str, ...] = ()
 
 
 class Entered(NamedTuple):
@@ -70,6 +72,14 @@ class Answered(NamedTuple):
     usage: Mapping[str, Any] | None = None
 
 
+class Streamed(NamedTuple):
+    """Text that was shown while a model still speaks; kept in case the run dies meanwhile."""
+
+    token: int
+    state: str
+    text: str
+
+
 class Called(NamedTuple):
     """A tool is called; stored before the call leaves."""
 
@@ -110,7 +120,8 @@ class Changed(NamedTuple):
 
 class Chose(NamedTuple):
     """A route was chosen. `by`: order (its guard, or the only one), model (among `options`),
-    line (after the person's line), settle (in a plan state)."""
+    line (after the person's line), settle (in a plan state), entry (where to begin), on_invalid,
+    fallback (the model named no option)."""
 
     token: int
     state: str
@@ -247,7 +258,7 @@ class Ended(NamedTuple):
 
 
 Body = (
-    Started | Entered | Said | Asked | Answered | Called | Returned | Changed | Chose | Refused
+    Started | Entered | Said | Asked | Answered | Streamed | Called | Returned | Changed | Chose | Refused
     | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting | Limited | Failed
     | Interrupted | Approved | Edited | Jumped | Undone | Resumed | Ended
 )  # fmt: skip
@@ -256,7 +267,7 @@ Body = (
 BODIES: dict[str, type[Body]] = {
     kind.__name__.lower(): kind
     for kind in (
-        Started, Entered, Said, Asked, Answered, Called, Returned, Changed, Chose, Refused,
+        Started, Entered, Said, Asked, Answered, Streamed, Called, Returned, Changed, Chose, Refused,
         Insight, Skipped, Guard_Missing_Field, Warned, Turned, Waiting, Limited, Failed,
         Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from statecli.model.guard import Guard
 from statecli.model.span import Path
@@ -106,11 +106,11 @@ class State:
         return isinstance(transition, dict) and transition.get("fanout") == "all"
 
     def deliverables(self) -> list[Deliverable]:
-        """What the state collects, tasks first, then the goal's."""
-        found = [item for task in self.tasks for item in task.deliverables]
-        if self.goal is not None:
-            found.extend(self.goal.deliverables)
-        return found
+        """What the state collects. A goal state collects for its goal only: tasks left over in it
+        are never offered (model.md 5.4)."""
+        if self.kind == "goal":
+            return list(self.goal.deliverables) if self.goal is not None else []
+        return [item for task in self.tasks for item in task.deliverables]
 
 
 class Field(NamedTuple):
@@ -145,6 +145,8 @@ class Graph:
     limits: Mapping[str, object] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
     bare: bool = False
+    #: What pure functions over the graph remember about it (the ordered routes).
+    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def is_plan(self) -> bool:

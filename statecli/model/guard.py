@@ -150,10 +150,19 @@ def evaluate(guard: Guard, view: View) -> bool | None:
 
 def invalid(guard: Guard) -> Invalid | None:
     """The first invalid part of a guard: one invalid child makes the whole composite invalid."""
-    kind = type(guard)
-    if kind is Atom:
+    if type(guard) is Atom:
+        return _wrong(guard)
+    return next(filter(None, map(_wrong, walk(guard))), None)
+
+
+def _wrong(part: Guard) -> Invalid | None:
+    """The part itself if it is invalid: also a range whose ends stand the wrong way round."""
+    if isinstance(part, Atom):
+        bounds = part.operand
+        if isinstance(bounds, Bounds) and bounds.low > bounds.high:
+            return Invalid("'min' is larger than 'max'", part.path)
         return None
-    return next((part for part in walk(guard) if isinstance(part, Invalid)), None)
+    return part if isinstance(part, Invalid) else None
 
 
 def walk(guard: Guard) -> Iterator[Guard]:
@@ -185,7 +194,8 @@ def _truth(guard: Guard, view: View) -> bool | None:
     if isinstance(guard, Closed):
         return view.closed
     if isinstance(guard, Turns):
-        return None if view.turns is None else view.turns[guard.scope] >= guard.turns
+        count = None if view.turns is None else view.turns.get(guard.scope)
+        return None if count is None else count >= guard.turns
     if isinstance(guard, AllOf):
         return _all(_truth(child, view) for child in guard.children)
     if isinstance(guard, AnyOf):
@@ -236,7 +246,10 @@ def holds(atom: Atom, value: object) -> bool:
     if op in NUMERIC:
         number = as_number(value)
         return number is not None and _compare(op, number, operand)
-    return _TESTS[op](value, operand)
+    try:
+        return _TESTS[op](value, operand)
+    except RecursionError:  # lists within lists, deeper than any document: equal to nothing
+        return False
 
 
 def _compare(op: str, number: float, operand: object) -> bool:
@@ -271,6 +284,8 @@ def same(left: object, right: object) -> bool:
         return left is right
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
     return left == right
 
 

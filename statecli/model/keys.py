@@ -1,7 +1,7 @@
 """Every key of every object of both forms (model.md 2.4), as data.
 
 The loaders, `unknown-key`, completion, `schema` and `fmt` read this one table. The type of a key
-is a word (text bool count int number any map state) or ``@object``; ``[x]`` is a list of x,
+is a word (text name bool count int number any map state) or ``@object``; ``[x]`` is a list of x,
 ``{x}`` a mapping from names to x, and ``|`` separates alternatives. A key of type `state` (or
 ``[state]``) names states: an edge for references, reachability, drawing and rename.
 """
@@ -140,12 +140,12 @@ OBJECTS: dict[str, Mapping[str, Key]] = {
     "plan_state": _COMMON
     | _PLAN_STATE
     | {
-        "id": Key("text", required="error"),
+        "id": Key("name", required="error"),
         "title": Key("text", required="warning"),
         "type": Key("text", "loose"),
     },
     "task": {
-        "id": Key("text"),
+        "id": Key("name"),
         "description": Key("text", required="error"),
         "instruction": TEXT,
         "required": Key("bool", True),
@@ -236,6 +236,33 @@ OPERATORS = ("gt", "gte", "lt", "lte", "eq", "neq", "between")
 OLD_OPERATORS = {
     ">": "gt", ">=": "gte", "<": "lt", "<=": "lte", "==": "eq", "!=": "neq", "range": "between",
 }  # fmt: skip
+
+#: Operators as other languages have them: read by nobody, but what was meant is plain.
+OPERATOR_SLIPS = {
+    "=>": "gte", "=<": "lte", "=": "eq", "===": "eq", "<>": "neq", "!==": "neq", "≥": "gte",
+    "≤": "lte", "≠": "neq", "ge": "gte", "le": "lte", "ne": "neq", "neq": "ne", "equal": "eq",
+    "equals": "eq", "not_equal": "neq", "not_equals": "neq", "greater": "gt", "greater_than": "gt",
+    "less": "lt", "less_than": "lt", "at_least": "gte", "at_most": "lte", "in_range": "between",
+    "&&": "and", "&": "and", "all": "and", "all_of": "and", "||": "or", "|": "or", "any": "or",
+    "any_of": "or", "has": "contains", "nin": "notin",
+}  # fmt: skip
+
+#: Keys as other forms and tools have them, by object: too far from ours to be near, but meant.
+KEY_SLIPS: dict[str, dict[str, str]] = {
+    "states graph": dict.fromkeys(("initial_state_id", "initial_state", "start"), "initial"),
+    "plan graph": dict.fromkeys(("initial", "initial_state", "start"), "initial_state_id"),
+    "next": {
+        **dict.fromkeys(("target", "target_state_id", "target_state", "state", "next"), "to"),
+        **dict.fromkeys(("condition", "guard", "if"), "when"),
+    },
+    "plan_transition": dict.fromkeys(("to", "target", "target_state", "next"), "target_state_id"),
+    "plan_state": {"mode": "type", "name": "title"},
+    "deliverable": {
+        **dict.fromkeys(("id", "name"), "key"),
+        **dict.fromkeys(("values", "options", "choices", "enum"), "enum_values"),
+    },
+    "field": dict.fromkeys(("enum_values", "options", "choices", "enum"), "values"),
+}
 
 #: Keys that only the top of a graph has; a mapping without `states` but with one of them is meant
 #: to be a graph.

@@ -54,8 +54,8 @@ class Messages(Sequence[Any]):
 
 class Token(NamedTuple):
     """One place where the run is. `total` and `idle` are the turns of this visit; `closed` the
-    outcome of its goal; `fresh`: entered in this turn; `moved_on`: something new came in this turn.
-    """
+    outcome of its goal; `fresh`: entered in this turn; `progressed`: something new came in this
+    turn; `since`: how many messages there were when the state was entered."""
 
     id: int
     state: str
@@ -64,6 +64,7 @@ class Token(NamedTuple):
     closed: str = ""
     fresh: bool = True
     progressed: bool = False
+    since: int = 0
 
 
 class Snapshot(NamedTuple):
@@ -72,7 +73,9 @@ class Snapshot(NamedTuple):
     `data`: fields that are set. `early`: values for later tasks of strict states, invisible to
     guards. `tasks`: ``state/task`` to completed or skipped. `goals`: state to the outcome its goal
     last had (achieved, given_up, skipped). `turns`: turns of the session; `steps`: bodies run
-    since the last wait. `status`: running, waiting, limited, failed, stuck, ended.
+    since the last wait. `status`: running, waiting, limited, failed, stuck, ended. `line`: what the
+    person said last, until a body took it; `awaits_reply`: nothing was said to them since.
+    `entries`: states among which the model still chooses where to begin.
     """
 
     tokens: tuple[Token, ...] = ()
@@ -84,7 +87,9 @@ class Snapshot(NamedTuple):
     turns: int = 0
     steps: int = 0
     status: str = "running"
+    line: str | None = None
     awaits_reply: bool = False
+    entries: tuple[str, ...] = ()
 
     @property
     def token(self) -> Token:

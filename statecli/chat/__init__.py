@@ -1,0 +1,1 @@
+"""Talking to a graph in a terminal."""

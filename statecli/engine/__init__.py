@@ -1,0 +1,1 @@
+"""Runs bodies and moves tokens; the stream of events of a run."""

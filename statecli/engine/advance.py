@@ -1,0 +1,307 @@
+"""Runs bodies and moves the token until the run waits, ends or is stopped: the events of one turn.
+
+An async generator of events (stored and shown) and `Delta`s (text on its way, only shown). The
+engine does no I/O of its own: the world does, and whoever reads the stream stores it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import NamedTuple
+
+from statecli.kernel.choose import Ask, End, Take, choose
+from statecli.kernel.settle import Recorder, end_turn, enter, limit, settle
+from statecli.kinds.choice import Choice
+from statecli.kinds.step import Delta, Run, Step, body_of
+from statecli.model.event import (
+    Answered,
+    Body,
+    Chose,
+    Ended,
+    Failed,
+    Guard_Missing_Field,
+    Interrupted,
+    Limited,
+    Said,
+    Trial,
+    Turned,
+    Waiting,
+)
+from statecli.model.graph import WAITING_KINDS, Graph, State, Transition
+from statecli.model.ports import EndOfInput, Unanswered, World
+from statecli.model.snapshot import Snapshot
+
+#: Asked with the snapshot; True stops the run there.
+Stop = Callable[[Snapshot], bool]
+
+
+class Custom(NamedTuple):
+    """Bodies of kinds that are not built in, and which of those kinds wait for the person."""
+
+    bodies: Mapping[str, Run] = {}
+    waiting: frozenset[str] = frozenset()
+
+
+class Engine:
+    """One call of `advance`: a recorder, the world, and what may stop it early.
+
+    `before` is asked before each body, `after` once a body is done and its route chosen; True
+    stops there, resumable (breakpoints, step mode, `halt_before` and `halt_after`).
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        snapshot: Snapshot,
+        world: World,
+        *,
+        custom: Custom | None = None,
+        before: Stop | None = None,
+        after: Stop | None = None,
+    ) -> None:
+        self.graph = graph
+        self.world = world
+        self.to = Recorder(graph, snapshot)
+        self.custom = custom or Custom()
+        self.before = before
+        self.after = after
+        self.number = snapshot.token.id
+        self.stopped = False
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.to.snapshot
+
+    async def advance(self, line: str | None = None) -> AsyncIterator[Body | Delta]:
+        """The person's line (None: go on), then everything until the next wait."""
+        if self.snapshot.status == "ended":
+            return
+        if line is not None:
+            self.to.emit(Said(line, self.world.new_id()))
+            for body in self._drain():
+                yield body
+        seen: list[str] = []
+        while not self.stopped:
+            async for item in self._step(seen):
+                if item is not None:
+                    yield item
+                for body in self._drain():
+                    yield body
+            for body in self._drain():
+                yield body
+            if self.snapshot.status != "running":
+                return
+
+    def _drain(self) -> list[Body]:
+        bodies, self.to.bodies = self.to.bodies, []
+        return bodies
+
+    async def _step(self, seen: list[str]) -> AsyncIterator[Delta | None]:
+        """One body and what follows from it."""
+        state = self.graph.states[self.to.token(self.number).state]
+        if self.snapshot.entries:
+            async for item in self._entry():
+                yield item
+            return
+        if not self._goes_on(state, seen):
+            return
+        if self.before is not None and self.before(self.snapshot):
+            self.stopped = True
+            return
+        seen.append(state.name)
+        step = Step(self.to, self.world, self.number)
+        try:
+            async for item in self._body(state)(step):
+                yield item
+            if state.is_plan:
+                self._plan_turn_over(step)
+            elif step.again:
+                self.to.emit(Waiting(self.number, state.name))
+            else:
+                async for item in self._move(step):
+                    yield item
+        except EndOfInput:
+            self.to.emit(Interrupted(self.number, state.name, "end of input"))
+            self.stopped = True
+        except Unanswered:
+            self.to.emit(Interrupted(self.number, state.name, "no answer fitted"))
+            raise
+        except Exception as error:
+            self._failed(state.name, error)
+        if self.snapshot.status == "ended":
+            async for item in self._farewell(step):
+                yield item
+        elif self.after is not None and self.snapshot.status == "running":
+            self.stopped = self.stopped or self.after(self.snapshot)
+
+    def _body(self, state: State) -> Run:
+        body = body_of(state.kind) or self.custom.bodies.get(state.kind)
+        if body is None:
+            raise LookupError(f"nothing here runs states of the kind '{state.kind}'")
+        return body
+
+    def _goes_on(self, state: State, seen: list[str]) -> bool:
+        """Whether the state's body is to run now; else the run waits or a limit stops it."""
+        if state.is_plan:
+            rests = self.snapshot.line is None and not self.snapshot.awaits_reply
+        else:
+            rests = self._waits(state.kind) and self.snapshot.line is None
+        if rests:
+            self.to.emit(Waiting(self.number, state.name))
+            return False
+        if self._waits(state.kind):
+            return True
+        if self.snapshot.steps >= limit(self.graph, "max_steps"):
+            self._limited(state.name, seen)
+            return False
+        return True
+
+    async def _entry(self) -> AsyncIterator[Delta | None]:
+        """The model chooses among the entry transitions before the first body."""
+        token = self.to.token(self.number)
+        routes = [
+            Transition(token.state, name, None, 1, number, (), ())
+            for number, name in enumerate(self.snapshot.entries)
+        ]
+        asked = Choice(Step(self.to, self.world, self.number), routes)
+        async for item in asked.run():
+            yield item
+        route, names = asked.route or routes[0], tuple(route.target for route in routes)
+        chose = Chose(self.number, token.state, route.target, route.number, (), names)
+        self.to.emit(chose._replace(answers=tuple(asked.answers), by="entry"))
+        enter(self.to, self.number, route.target, None, "entry")
+
+    async def _farewell(self, step: Step) -> AsyncIterator[Delta | None]:
+        """What a plan says at its end, and the summary that it may ask for."""
+        metadata = self.graph.settings.get("metadata")
+        for key in ("plan_builder", "canvas", "end_node_config"):
+            metadata = metadata.get(key) if isinstance(metadata, dict) else None
+        if not isinstance(metadata, dict) or not self.graph.is_plan:
+            return
+        message = metadata.get("farewell_message")
+        if isinstance(message, str) and message.strip():
+            step.say(message.strip())
+            yield None
+        summary = metadata.get("summary_behavior")
+        if summary in ("brief", "full"):
+            step = Step(self.to, self.world, self.number)
+            async for item in step.ask(step.request("reply", f"Write a {summary} summary.")):
+                yield item
+            if step.answer.text:
+                step.say(step.answer.text)
+
+    def _waits(self, kind: str) -> bool:
+        return kind in WAITING_KINDS or kind in self.custom.waiting
+
+    def _plan_turn_over(self, step: Step) -> None:
+        """The end of a plan state's turn. An opening turn, without a line, moves no counter."""
+        if self.snapshot.status != "running":
+            return
+        token = self.to.token(self.number)
+        opening = self.snapshot.line is None
+        if not step.state.is_plan:
+            if not opening:
+                self.to.emit(Turned(self.number, token.state))
+            return
+        if self.snapshot.awaits_reply:
+            # The turn ended without a word (refused twice): the person has the floor anyhow.
+            self.to.emit(Answered(self.number, token.state, ""))
+        if opening:
+            self.to.emit(Waiting(self.number, token.state))
+        else:
+            end_turn(self.to, self.number)
+
+    async def _move(self, step: Step) -> AsyncIterator[Delta | None]:
+        """Choose the next state and go there; a plan state that is entered settles at once."""
+        state, token = step.state, step.token
+        if step.ended:
+            self.to.emit(Ended(self.number, state.name))
+            return
+        trials: list[Trial] = []
+        missing: list[str] = []
+        choice = choose(self.graph, self.snapshot, token, trials, missing=missing)
+        for key in dict.fromkeys(missing):
+            self.to.emit(Guard_Missing_Field(self.number, state.name, key))
+        by = "line" if self._waits(state.kind) else "order"
+        route: Transition | None = None
+        options: tuple[str, ...] = ()
+        answers: tuple[str, ...] = ()
+        if isinstance(choice, Take):
+            route = choice.transition
+        elif isinstance(choice, Ask):
+            allowed = step.options
+            routes = [r for r in choice.options if allowed is None or r.target in allowed]
+            routes = routes or list(choice.options)
+            options = tuple(r.target for r in routes)
+            named = [r for r in routes if r.target == step.target]
+            if len(routes) == 1 or named:
+                route = named[0] if named else routes[0]
+                by = "model" if named else by
+            else:
+                asked = Choice(step, routes)
+                async for item in asked.run():
+                    yield item
+                route, answers, by = asked.route, tuple(asked.answers), asked.by
+                if route is None:
+                    message = f"the model named none of {', '.join(options)}; asked twice"
+                    self.to.emit(Limited(self.number, state.name, "choice", message))
+                    return
+        elif isinstance(choice, End):
+            self.to.emit(Ended(self.number, state.name))
+            return
+        if route is None:
+            self._nothing_holds(state.name, trials)
+            return
+        self.to.emit(
+            Chose(
+                self.number, state.name, route.target, route.number, tuple(trials), options,
+                answers, by,
+            )
+        )  # fmt: skip
+        enter(self.to, self.number, route.target, route.number)
+        if self.graph.states[route.target].is_plan:
+            settle(self.to, self.number)
+
+    def _nothing_holds(self, name: str, trials: list[Trial]) -> None:
+        state = self.graph.states[name]
+        if self._waits(state.kind):
+            self.to.emit(Waiting(self.number, name))
+            return
+        tried = "; ".join(f"-> {t.target}: {_truth(t)}" for t in trials) or "it has no way out"
+        message = f"nothing holds in '{name}' ({tried})"
+        self.to.emit(Failed(self.number, name, message, stuck=True, trials=tuple(trials)))
+
+    def _limited(self, name: str, seen: list[str]) -> None:
+        most = limit(self.graph, "max_steps")
+        path = " -> ".join(seen[-6:])
+        message = f"{most} steps without the person (max_steps)"
+        if path:
+            message += f": ... {path} -> {name}" if len(seen) > 6 else f": {path} -> {name}"
+        self.to.emit(Limited(self.number, name, "max_steps", message))
+
+    def _failed(self, name: str, error: Exception) -> None:
+        """The run resumes at the same state, or goes to `on_error`."""
+        text = str(error) or type(error).__name__
+        self.to.emit(Failed(self.number, name, text))
+        target = dict(self.graph.states[name].jumps).get("on_error")
+        if target is not None and target in self.graph.states:
+            enter(self.to, self.number, target, None, "on_error")
+            if self.graph.states[target].is_plan:
+                settle(self.to, self.number)
+
+
+def _truth(trial: Trial) -> str:
+    if trial.note:
+        return trial.note
+    return "holds" if trial.value else "does not hold"
+
+
+def first_state(graph: Graph) -> tuple[str, bool]:
+    """Where a run begins, and whether that plan state speaks first (`agent_spawn_mode`)."""
+    name = graph.roots()[0] if graph.roots() else graph.initial
+    metadata = graph.settings.get("metadata")
+    builder = metadata.get("plan_builder") if isinstance(metadata, dict) else None
+    start = builder.get("start") if isinstance(builder, dict) else None
+    mode = start.get("agent_spawn_mode") if isinstance(start, dict) else None
+    state = graph.states.get(name)
+    return name, state is not None and state.is_plan and mode != "on_demand"

@@ -1,0 +1,1 @@
+"""One kind of state per file: what its body does."""

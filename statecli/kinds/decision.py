@@ -1,0 +1,14 @@
+"""`decision`: says nothing and writes nothing; only its routes count."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from statecli.kinds.step import Delta, Step
+
+
+async def run(step: Step) -> AsyncIterator[Delta | None]:
+    """Nothing to do: the engine chooses."""
+    nothing: tuple[Delta, ...] = ()
+    for piece in nothing:
+        yield piece

@@ -1,0 +1,1 @@
+"""Providers: who answers when a model is asked."""

@@ -1,0 +1,165 @@
+"""What a kind may touch of the world, and what stands behind it. Protocols and the data they pass.
+
+A kind asks its World; a World asks a Provider (a model, or who plays it), tools and the person.
+Tests pass a scripted World.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from statecli.model.event import Event
+from statecli.model.graph import Graph, State
+from statecli.model.snapshot import Snapshot
+
+
+class Option(NamedTuple):
+    """One target among which a model (or a person in its place) chooses."""
+
+    name: str
+    description: str
+
+
+class ToolSpec(NamedTuple):
+    """A tool as a model sees it. `schema`: JSON schema of its arguments, None if unknown;
+    `server`: the entry of `tools` it comes from, empty for a plan's own tools."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any] | None = None
+    server: str = ""
+
+
+class Call(NamedTuple):
+    """A tool call that a model asks for."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+class ToolResult(NamedTuple):
+    """What a tool gave back. `structured` is its result as data, where it has one."""
+
+    ok: bool
+    text: str
+    structured: Mapping[str, Any] | None = None
+
+
+class Exchange(NamedTuple):
+    """A call made earlier in the same turn, with its answer."""
+
+    call: Call
+    ok: bool
+    text: str
+
+
+class Request(NamedTuple):
+    """One question to a model.
+
+    `what`: reply (text to the person), delta (`{reply, field...}` by `schema`), turn (a plan
+    state's turn: `tools` may be called, or a reply ends it), choice (one of `options`), tool (pick
+    one of `tools`), arguments (for the only tool in `tools`), plan, step, verdict, check (second
+    look at a goal: `{agree, quote, reason}`), skill.
+    `prompt` is the system text; the conversation is in `snapshot.data["messages"]`.
+    """
+
+    what: str
+    graph: Graph
+    state: State
+    snapshot: Snapshot
+    prompt: str = ""
+    schema: Mapping[str, Any] | None = None
+    options: tuple[Option, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
+    transcript: tuple[Exchange, ...] = ()
+    note: str = ""
+
+
+class Chunk(NamedTuple):
+    """A piece of an answer: text for the person, a call, or the structured value (the last one
+    counts). `usage`: tokens and cost where known."""
+
+    text: str = ""
+    call: Call | None = None
+    value: Any = None
+    usage: Mapping[str, Any] | None = None
+
+
+class Question(NamedTuple):
+    """Something only the person can answer, asked in the middle of a step.
+
+    `kind`: text, yes_no, number, integer, choice (one of `choices`, by number or name).
+    """
+
+    text: str
+    kind: str = "text"
+    choices: tuple[str, ...] = ()
+    optional: bool = False
+
+
+class EndOfInput(Exception):
+    """The person is gone; the run rests and can be resumed."""
+
+
+class Unanswered(Exception):
+    """Off a terminal, a line fitted no answer twice; the text says the way out."""
+
+
+class ModelError(Exception):
+    """A model could not be asked or gave nothing usable; the text says why."""
+
+
+class World(Protocol):
+    """All that a kind may touch."""
+
+    def complete(self, request: Request) -> AsyncIterator[Chunk]: ...
+    async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]: ...
+    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult: ...
+    async def ask(self, question: Question) -> str: ...
+    def now(self) -> float: ...
+    def new_id(self) -> str: ...
+
+
+class Ask(Protocol):
+    """How a provider that plays the model asks the person; raises EndOfInput or Unanswered."""
+
+    async def __call__(self, question: Question) -> str: ...
+
+
+class Provider(Protocol):
+    """Who answers when a model is asked. `label` is what the first line of a chat says."""
+
+    label: str
+
+    def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]: ...
+
+
+class Stored(NamedTuple):
+    """What a store knows about a run besides its events. Times are seconds since 1970."""
+
+    run: str
+    path: str
+    digest: str
+    text: str
+    created: float
+    updated: float
+    status: str
+    state: str
+    events: int
+    parent: str = ""
+    fork_at: int = 0
+    title: str = ""
+
+
+class Store(Protocol):
+    """Append-only events of runs. `append` is one transaction: all of the events or none."""
+
+    def create(self, stored: Stored) -> None: ...
+    def append(self, run: str, events: Sequence[Event], status: str, state: str) -> None: ...
+    def events(self, run: str) -> list[Event]: ...
+    def runs(self) -> list[Stored]: ...
+    def get(self, run: str) -> Stored | None: ...
+    def remove(self, run: str) -> None: ...
+    def close(self) -> None: ...

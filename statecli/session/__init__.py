@@ -1,0 +1,1 @@
+"""A run that is stored: start, send, resume, fork, undo."""
