@@ -1,4 +1,4 @@
-"""When the model chooses the next state (model.md 6): asked, asked once more, then a stated way out."""
+"""When the model chooses the next state (model.md 6): asked, asked again, then a way out."""
 
 from __future__ import annotations
 

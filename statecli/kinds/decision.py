@@ -9,6 +9,5 @@ from statecli.kinds.step import Delta, Step
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
     """Nothing to do: the engine chooses."""
-    nothing: tuple[Delta, ...] = ()
-    for piece in nothing:
-        yield piece
+    step.options = None
+    yield None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from statecli.model.graph import Field, Graph, State
@@ -43,6 +44,62 @@ def delta_schema(graph: Graph, state: State) -> dict[str, Any]:
 def choice_schema(names: list[str]) -> dict[str, Any]:
     """`{next_state}`, one of the names."""
     return _object({"next_state": {"enum": names}})
+
+
+def plan_schema() -> dict[str, Any]:
+    """What a planner answers: `{steps, needs_permission}`."""
+    steps = {"type": "array", "items": {"type": "string"}}
+    return _object({"steps": steps, "needs_permission": {"type": "boolean"}})
+
+
+def step_schema() -> dict[str, Any]:
+    """What an executor answers about its step: `{reply, ok}`."""
+    return _object({"reply": {"type": "string"}, "ok": {"type": "boolean"}})
+
+
+def verdict_schema(names: list[str]) -> dict[str, Any]:
+    """What a verifier answers: `{done, reason, next}`."""
+    text = {"type": "string"}
+    return _object({"done": {"type": "boolean"}, "reason": text, "next": {"enum": names}})
+
+
+def skill_schema() -> dict[str, Any]:
+    """A skill: its name and its markdown text."""
+    return _object({"name": {"type": "string"}, "text": {"type": "string"}})
+
+
+def tool_schema(names: list[str]) -> dict[str, Any]:
+    """Which tool to use."""
+    return _object({"tool": {"enum": names}})
+
+
+def refusal(schema: Mapping[str, Any] | None, arguments: Any) -> str:
+    """Why arguments must not be sent to a tool, or an empty text: no object, or a required one
+    missing, or a value of another type."""
+    if not isinstance(arguments, dict):
+        return "the arguments are no object"
+    schema = schema or {}
+    missing = [name for name in schema.get("required") or () if name not in arguments]
+    if missing:
+        return f"missing: {', '.join(missing)}"
+    for name, spec in (schema.get("properties") or {}).items():
+        kind = spec.get("type") if isinstance(spec, dict) else None
+        if name in arguments and kind in _PYTHON:
+            value = arguments[name]
+            number = kind in ("number", "integer") and isinstance(value, bool)
+            if number or not isinstance(value, _PYTHON[kind]):
+                return f"'{name}' is no {kind}"
+    return ""
+
+
+_PYTHON: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
 
 
 def check_schema() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`user`: waits for one line of the person. With one field in `writes` the line is parsed into it."""
+"""`user`: waits for a line of the person; with one field in `writes` it is parsed into that."""
 
 from __future__ import annotations
 

@@ -1,0 +1,37 @@
+"""`skill_builder`: the model writes a skill; it is kept only after the person approved it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+from statecli.kinds.prompt import system_prompt
+from statecli.kinds.schemas import skill_schema
+from statecli.kinds.step import Delta, Step
+from statecli.model.event import Approved
+from statecli.model.guard import fold
+from statecli.model.ports import ModelError, Question
+
+#: A skill is a page, not a book.
+MAX_TEXT = 20_000
+
+
+async def run(step: Step) -> AsyncIterator[Delta | None]:
+    """One markdown file in the skills folder, named by the model, approved by the person."""
+    prompt = system_prompt(step.graph, step.state)
+    async for piece in step.ask(step.request("skill", prompt, schema=skill_schema())):
+        yield piece
+    value = step.answer.value
+    name, text = (value.get("name"), value.get("text")) if isinstance(value, dict) else ("", "")
+    if not isinstance(name, str) or not isinstance(text, str) or not text.strip():
+        raise ModelError("the model gave no skill")
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60]
+    if not slug or len(text) > MAX_TEXT:
+        raise ModelError(f"a skill needs a name and at most {MAX_TEXT} characters")
+    question = Question(f"Keep the skill '{slug}'?\n{text}\n(yes or no)", "yes_no")
+    allowed = fold(await step.world.ask(question)) in ("yes", "y")
+    step.emit(Approved(f"skill {slug}", allowed))
+    if allowed:
+        path = await step.world.keep_skill(slug, text)
+        step.say(f"The skill '{slug}' is kept in {path}.")
+    yield None

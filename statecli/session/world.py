@@ -1,0 +1,84 @@
+"""The world of a session: the provider that answers, the person behind `ask`, tools, the clock."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from statecli.llm.script import ScriptProvider
+from statecli.model.data import is_map
+from statecli.model.graph import Graph
+from statecli.model.ports import (
+    Ask,
+    Chunk,
+    Provider,
+    Question,
+    Request,
+    ToolResult,
+    ToolSpec,
+)
+
+
+class SessionWorld:
+    """`provider` answers for the model, `asker` reaches the person; tools that no server is
+    started for are played by the person (or the script)."""
+
+    def __init__(self, graph: Graph, provider: Provider, asker: Ask, skills: Path) -> None:
+        self.graph = graph
+        self.provider = provider
+        self.asker = asker
+        self.skills = skills
+
+    def complete(self, request: Request) -> AsyncIterator[Chunk]:
+        return self.provider.complete(request, self.asker)
+
+    async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        """The declared tools with these names (``server.tool`` or ``server``); all if None."""
+        declared = self.graph.settings.get("tools")
+        entries: Mapping[str, Any] = declared if is_map(declared) else {}
+        wanted = list(entries) if names is None else names
+        found: list[ToolSpec] = []
+        for name in wanted:
+            entry = entries.get(name.partition(".")[0])
+            about = entry.get("description") if is_map(entry) else ""
+            found.append(ToolSpec(name, about if isinstance(about, str) else "", None, name))
+        return tuple(found)
+
+    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult:
+        """Ask whoever plays the tool what it gives back."""
+        if isinstance(self.provider, ScriptProvider):
+            return self.provider.result(tool)
+        shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+        text = f"{tool.name}({shown}) is not connected; what does it give back?"
+        line = await self.asker(Question(text, optional=True))
+        return ToolResult(True, line.strip(), _structured(line))
+
+    async def ask(self, question: Question) -> str:
+        return await self.asker(question)
+
+    async def keep_skill(self, name: str, text: str) -> str:
+        """Write a skill into the skills folder; its path."""
+        self.skills.mkdir(parents=True, exist_ok=True)
+        path = self.skills / f"{name}.md"
+        path.write_text(text.rstrip() + "\n", encoding="utf-8")
+        return str(path)
+
+    def now(self) -> float:
+        return time.time()
+
+    def new_id(self) -> str:
+        return uuid.uuid4().hex[:12]
+
+
+def _structured(line: str) -> Mapping[str, Any] | None:
+    """A result that is typed as a JSON object is data."""
+    import json
+
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if is_map(value) else None

@@ -1,0 +1,207 @@
+"""Conversation files: scripts, cassettes, witnesses and scenarios in one format (model.md 10).
+
+```yaml
+graph: intake.yaml
+turns:
+  - say: hello                      # left out where the graph speaks first
+    replies:
+      - reply: Hi! What is your name?
+      - {calls: [{set_deliverable: {key: name, value: Ann}}], reply: Thanks!}
+      - {writes: {intent: refund}, reply: I see.}
+      - {choice: triage}
+      - {check: {agree: true, quote: yes please}}
+      - {result: {status: open}}    # what a tool gave back
+```
+YAML, or JSONL with the head in the first line and one turn in each other line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from statecli.model.data import described, is_list, is_map
+from statecli.model.nearest import did_you_mean
+from statecli.model.span import Path, Place
+from statecli.text import reading
+from statecli.text.document import Document
+
+#: What one item of `replies` may say; a text may come with calls or writes.
+REPLY_KEYS = (
+    "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "verdict", "skill",
+    "usage", "latency", "attempts",
+)  # fmt: skip
+TURN_KEYS = ("say", "replies", "expect")
+HEAD_KEYS = ("graph", "digest", "about", "data", "turns", "expect")
+
+
+class Reply(NamedTuple):
+    """One scripted answer: the keys it has, and its place in the file."""
+
+    items: Mapping[str, Any]
+    path: Path
+
+    def fits(self, *keys: str) -> bool:
+        return any(key in self.items for key in keys)
+
+
+class Turn(NamedTuple):
+    """One line of the person (None: the graph goes on by itself) and what is answered to it."""
+
+    say: str | None
+    replies: tuple[Reply, ...]
+    expect: Mapping[str, Any]
+    path: Path
+
+
+class Conversation(NamedTuple):
+    """A whole file. `data` are values given before the start."""
+
+    document: Document
+    graph: str
+    digest: str
+    about: str
+    data: Mapping[str, Any]
+    turns: tuple[Turn, ...]
+    expect: Mapping[str, Any]
+
+    @property
+    def is_witness(self) -> bool:
+        """A witness has calls and choices but no text: its model says nothing."""
+        return not any("reply" in reply.items for turn in self.turns for reply in turn.replies)
+
+    def where(self, path: Path) -> str:
+        """``file:line:column`` of something in the file."""
+        start = self.document.span(Place(path)).start
+        return f"{self.document.path}:{start.line}:{start.column}"
+
+
+class BadConversation(Exception):
+    """The file is no conversation; the message begins with its place."""
+
+
+def read(path: str, content: bytes) -> Conversation:
+    """The conversation of a file's content. Raises BadConversation at the first mistake."""
+    document = reading.document(path, content)
+    if path.endswith(".jsonl"):
+        document = _lines(document)
+    if document.problems:
+        problem = document.problems[0]
+        start = document.position(problem.start)
+        raise BadConversation(f"{path}:{start.line}:{start.column}: {problem.message}")
+    return _conversation(document)
+
+
+def _lines(document: Document) -> Document:
+    """JSONL as one value, so that places stay those of the text."""
+    head: dict[str, Any] = {}
+    turns: list[Any] = []
+    for number, text in enumerate(document.text.splitlines(), 1):
+        if not text.strip():
+            continue
+        try:
+            value = json.loads(text)
+        except ValueError as error:
+            raise BadConversation(f"{document.path}:{number}: not JSON: {error}") from None
+        if number == 1 and is_map(value) and "say" not in value and "replies" not in value:
+            head = value
+        else:
+            turns.append(value)
+    return Document(document.path, document.text, "json", {**head, "turns": turns})
+
+
+class _Reader:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    def fail(self, path: Path, message: str, *, part: str = "value") -> BadConversation:
+        start = self.document.span(Place(path, part)).start
+        return BadConversation(f"{self.document.path}:{start.line}:{start.column}: {message}")
+
+    def mapping(self, value: Any, path: Path, known: tuple[str, ...], what: str) -> dict[str, Any]:
+        if not is_map(value):
+            raise self.fail(path, f"{what} is a mapping, not {described(value)}")
+        for key in value:
+            if key not in known and not key.startswith("x-"):
+                hint = did_you_mean(key, known)
+                message = f"{what} has no '{key}'" + (f"; {hint}" if hint else "")
+                raise self.fail((*path, key), message, part="key")
+        return value
+
+    def items(self, value: Any, path: Path, what: str) -> list[Any]:
+        if value is None:
+            return []
+        if not is_list(value):
+            raise self.fail(path, f"'{what}' is a list, not {described(value)}")
+        return value
+
+    def text(self, value: Any, path: Path, what: str) -> str:
+        if not isinstance(value, str):
+            raise self.fail(path, f"'{what}' is text, not {described(value)}")
+        return value
+
+
+def _conversation(document: Document) -> Conversation:
+    reader = _Reader(document)
+    top = reader.mapping(document.value, (), HEAD_KEYS, "a conversation")
+    if "turns" not in top:
+        raise reader.fail((), "a conversation needs 'turns'")
+    turns = [
+        _turn(reader, item, ("turns", number))
+        for number, item in enumerate(reader.items(top["turns"], ("turns",), "turns"))
+    ]
+    heads = {
+        key: reader.text(top[key], (key,), key)
+        for key in ("graph", "digest", "about")
+        if key in top
+    }
+    return Conversation(
+        document,
+        heads.get("graph", ""),
+        heads.get("digest", ""),
+        heads.get("about", ""),
+        top.get("data") or {},
+        tuple(turns),
+        top.get("expect") or {},
+    )
+
+
+def _turn(reader: _Reader, value: Any, path: Path) -> Turn:
+    turn = reader.mapping(value, path, TURN_KEYS, "a turn")
+    say = turn.get("say")
+    if say is not None:
+        say = reader.text(say, (*path, "say"), "say")
+    replies: list[Reply] = []
+    for number, item in enumerate(reader.items(turn.get("replies"), (*path, "replies"), "replies")):
+        here = (*path, "replies", number)
+        spelled = {"reply": item} if isinstance(item, str) else item
+        replies.append(Reply(reader.mapping(spelled, here, REPLY_KEYS, "a reply"), here))
+    return Turn(say, tuple(replies), turn.get("expect") or {}, path)
+
+
+def calls_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
+    """The calls of a reply, each ``{name: arguments}``."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    calls = reply.items.get("calls")
+    for call in calls if is_list(calls) else []:
+        if is_map(call):
+            for name, arguments in call.items():
+                found.append((name, arguments if is_map(arguments) else {}))
+        elif isinstance(call, str):
+            found.append((call, {}))
+    return found
+
+
+def write(
+    turns: list[dict[str, Any]], *, graph: str, digest: str, about: str = "", **head: Any
+) -> str:
+    """A conversation as YAML text, as `read` takes it."""
+    import yaml
+
+    top: dict[str, Any] = {"graph": graph, "digest": digest}
+    if about:
+        top["about"] = about
+    top.update(head)
+    top["turns"] = turns
+    return yaml.safe_dump(top, sort_keys=False, allow_unicode=True, width=100)
