@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+NAMES = ("statecli.toml", "pyproject.toml")
+#: A pyproject.toml that may hold `[tool.statecli]`; most do not, and are not parsed at all.
+_TABLE = re.compile(rb"""^\s*\[?\s*["']?tool["']?\s*(?:\.\s*["']?statecli|\]|=)""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +40,68 @@ class Config:
     tools: tuple[str, ...] = ()
     name_case: str = ""
     directory: str | None = None
+    file: str = ""
+
+    def excludes(self, path: str) -> bool:
+        """Whether `exclude` names a file or a folder (with a slash at its end) around it."""
+        return bool(self.exclude) and self._matches(self.exclude, path)
+
+    def form(self, path: str) -> str | None:
+        """The form that `forms` gives a file; the first pattern that fits."""
+        for pattern, form in self.forms.items():
+            if self._matches((pattern,), path):
+                return form
+        return None
+
+    def for_file(self, path: str) -> Config:
+        """These settings with what `per-file-ignores` says of a file."""
+        ignored = [
+            rule
+            for pattern, names in self.per_file_ignores.items()
+            if self._matches((pattern,), path)
+            for rule in names
+        ]
+        return replace(self, ignore=(*self.ignore, *ignored)) if ignored else self
+
+    def _matches(self, patterns: tuple[str, ...], path: str) -> bool:
+        base = os.path.abspath(self.directory or ".")
+        try:
+            relative = os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/")
+        except ValueError:  # another drive of Windows
+            return False
+        if path.endswith("/"):
+            relative += "/"
+        return _spec(patterns).match_file(relative)
+
+
+@cache
+def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    """Patterns as .gitignore has them."""
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(patterns)
+
+
+def nearest_file(folder: str) -> str | None:
+    """The config file that holds for graphs in a folder: the nearest one upward."""
+    folder = os.path.abspath(folder)
+    while True:
+        own = os.path.join(folder, NAMES[0])
+        if os.path.isfile(own):
+            return own
+        shared = os.path.join(folder, NAMES[1])
+        if _has_table(shared):
+            return shared
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def _has_table(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError:
+        return False
+    return b"statecli" in content and _TABLE.search(content) is not None

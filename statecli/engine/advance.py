@@ -67,6 +67,7 @@ class Engine:
         self.after = after
         self.number = snapshot.token.id
         self.stopped = False
+        self._unanswered: Unanswered | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -89,6 +90,8 @@ class Engine:
                     yield body
             for body in self._drain():
                 yield body
+            if self._unanswered is not None:
+                raise self._unanswered
             if self.snapshot.status != "running":
                 return
 
@@ -123,9 +126,9 @@ class Engine:
         except EndOfInput:
             self.to.emit(Interrupted(self.number, state.name, "end of input"))
             self.stopped = True
-        except Unanswered:
+        except Unanswered as error:
             self.to.emit(Interrupted(self.number, state.name, "no answer fitted"))
-            raise
+            self.stopped, self._unanswered = True, error
         except Exception as error:
             self._failed(state.name, error)
         if self.snapshot.status == "ended":

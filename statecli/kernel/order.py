@@ -62,7 +62,7 @@ def followers(graph: Graph) -> Mapping[str, str | None]:
     """For each state the one after it in the order of the file; None for the last."""
     names = list(graph.states)
     following: list[str | None] = [*names[1:], None]
-    return dict(zip(names, following, strict=True))
+    return dict(zip(names, following, strict=False))  # no name, no follower
 
 
 def _priority(transition: Transition) -> float:

@@ -39,7 +39,7 @@ class Open(NamedTuple):
 class RulesProvider:
     """Needs no network and no key."""
 
-    label = "rules (no model: you are asked where a rule cannot decide)"
+    label = "rules (no network, no key: you are asked where a rule cannot decide)"
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The answer to one request; may ask the person through `ask`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from statecli.model.data import described, is_list, is_map
+from statecli.model.data import is_list, is_map
 from statecli.model.guard import (
     MAX_DEPTH,
     NUMERIC,
@@ -32,8 +32,10 @@ from statecli.model.keys import (
     OLD_CONFIG_KEYS,
     OLD_OPERATORS,
     OLD_TURNS_KEYS,
+    OPERATOR_SLIPS,
     OPERATORS,
 )
+from statecli.model.nearest import nearest
 from statecli.model.shape import BadCondition, Issue, OldSpelling, UnknownKey, WrongType
 from statecli.model.span import Path
 
@@ -171,9 +173,10 @@ class GuardReader:
         if isinstance(word, str) and word in OLD_OPERATORS and OLD_OPERATORS[word] in choices:
             self.issues.append(OldSpelling(path, word, OLD_OPERATORS[word], False))
             return OLD_OPERATORS[word]
-        text = word if isinstance(word, str) else described(word)
-        message = f"'{text}' is not an operator"
-        self.issues.append(BadCondition("unknown-operator", path, message, text, choices))
+        if isinstance(word, str):
+            self._bad("unknown-operator", path, f"'{word}' is not an operator", word, choices)
+        else:
+            self._wrong(path, "operator", "text", word)
         return None
 
     def _turns(
@@ -187,10 +190,11 @@ class GuardReader:
         if number is None or isinstance(turns, str):
             return self._wrong(path, "turns", "a number", turns)
         scope, scope_path = config.get("scope", ("without_progress", at))
-        if not isinstance(scope, str) or scope not in SCOPES:
-            text = scope if isinstance(scope, str) else described(scope)
-            message = f"'{text}' is not a scope of turns"
-            return self._bad("unknown-operator", scope_path, message, text, SCOPES)
+        if not isinstance(scope, str):
+            return self._wrong(scope_path, "scope", "text", scope)
+        if scope not in SCOPES:
+            message = f"'{scope}' is not a scope of turns"
+            return self._bad("unknown-operator", scope_path, message, scope, SCOPES)
         return Turns(int(number // 1), scope, at)
 
     def _composite(
@@ -222,10 +226,10 @@ class GuardReader:
             if old in child and new not in child:
                 self.issues.append(OldSpelling((*path, old), old, new, True))
                 names[new] = old
-        known = {"condition_type", "condition_config", "description"}
+        known = ("condition_type", "condition_config", "description")
         for key in child:
             if key not in known and key not in OLD_CHILD_KEYS and not key.startswith("x-"):
-                self.issues.append(UnknownKey((*path, key), key, "condition", tuple(known)))
+                self.issues.append(UnknownKey((*path, key), key, "condition", known))
         type_key, config_key = names["condition_type"], names["condition_config"]
         kind, config = child.get(type_key), child.get(config_key)
         if kind is None:
@@ -256,7 +260,7 @@ class GuardReader:
     def _when_atom(self, key: str, value: object, path: Path) -> Guard:
         name, cut, suffix = key.rpartition("__")
         if not cut or not name or suffix not in SUFFIXES:
-            if cut and name and not name.endswith("_") and len(suffix) <= 10 and suffix.isalpha():
+            if cut and name and (suffix in OPERATOR_SLIPS or nearest(suffix, SUFFIXES)):
                 message = f"'{suffix}' is not an operator of 'when'"
                 choices = tuple(SUFFIXES)
                 return self._bad("unknown-operator", path, message, suffix, choices, part="key")

@@ -49,7 +49,7 @@ def build(document: Document, form: str | None = None) -> Loaded:
     if kind == plan.NAME:
         graph = plan.build(builder)
     elif kind == states.NAME:
-        graph = states.build(builder, bare="states" not in top and bool(bare_states(top)))
+        graph = states.build(builder, bare_states(top) if "states" not in top else [])
     else:
         return Loaded(document, None)
     return Loaded(document, graph, tuple(builder.issues))
@@ -69,15 +69,25 @@ def form_of(top: dict[str, object]) -> str | None:
 def bare_states(top: dict[str, object]) -> list[str]:
     """The names in a file that is the state map itself; empty when it does not look like one.
 
-    A file that says `initial` is meant to be a graph, so there any mapping is a state.
+    A file that says `initial` is meant to be a graph, so there any mapping is a state, unless it
+    is the map of the states under another name.
     """
     known = OBJECTS["states graph"]
-    meant = "initial" in top
-    names = [name for name, value in top.items() if name not in known and is_map(value)]
-    if meant or any(_is_state(top[name]) for name in names):
-        return names
-    return []
+    names = [
+        name
+        for name, value in top.items()
+        if name not in known and not name.startswith("x-") and (is_map(value) or value is None)
+    ]
+    if "initial" in top:
+        return [] if any(holds_states(top[name]) for name in names) else names
+    return names if any(is_state(top[name]) for name in names) else []
 
 
-def _is_state(value: object) -> bool:
+def is_state(value: object) -> bool:
     return is_map(value) and "type" in value and any(mark in value for mark in STATE_MARKS)
+
+
+def holds_states(value: object) -> bool:
+    """Whether this is a map or list of states; a state itself holds none."""
+    inner = list(value.values()) if is_map(value) else value if is_list(value) else []
+    return any(is_state(item) for item in inner) and all(is_map(item) for item in inner)

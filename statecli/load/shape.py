@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from statecli.model.data import is_list, is_map
-from statecli.model.keys import OBJECTS, Key, state_object
+from statecli.model.graph import PLAN_KINDS
+from statecli.model.keys import OBJECTS, OLD_MODES, Key, state_object
 from statecli.model.shape import Issue, MissingKey, UnknownKey, WrongChoice, WrongType
 from statecli.model.span import Path
 
 _WORDS = {
     "text": "text",
+    "name": "text",
     "bool": "true or false",
     "int": "a whole number",
     "count": "a whole number from 0 up",
@@ -21,6 +23,7 @@ _WORDS = {
 }
 _TYPES: dict[str, tuple[type, ...]] = {
     "text": (str,),
+    "name": (str, int, float, bool),
     "bool": (bool,),
     "int": (int,),
     "count": (int,),
@@ -119,7 +122,9 @@ class Walker:
             return
         kind = compiled(spec.type)
         if not self.fits(kind, value, path):
-            self.issues.append(WrongType(path, key, kind.words(), value))
+            listed = spec.choices[:3] == spec.choices
+            words = " or ".join(spec.choices) if spec.choices and listed else kind.words()
+            self.issues.append(WrongType(path, key, words, value))
 
     def fits(self, kind: Kind, value: object, path: Path) -> bool:
         """Whether the value is of this sort; what is wrong further inside is noted on the way."""
@@ -140,6 +145,9 @@ class Walker:
 
     def named(self, name: str, value: dict[str, object], path: Path) -> None:
         """Check a nested object; a state's keys depend on its kind."""
+        if name == "plan_state":
+            self._plan_state(value, path)
+            return
         if name != "state":
             self.check(name, value, path)
             return
@@ -148,9 +156,17 @@ class Walker:
         if table is not None:
             self.keys(state_object(str(kind)), table, value, path)
         elif kind is None:
-            self.keys("state", _UNTYPED, value, path)
+            self.keys("state", STATE_KEYS, value, path)
         else:
             self._custom(value, path)
+
+    def _plan_state(self, value: dict[str, object], path: Path) -> None:
+        table = OBJECTS["plan_state"]
+        if value.get("type") in _PLAN_TYPES:
+            self.keys("plan_state", table, value, path)
+            return
+        rest = {key: item for key, item in value.items() if key in table}
+        self.keys("plan_state", table, rest, path)
 
     def _custom(self, value: dict[str, object], path: Path) -> None:
         """A custom kind may have keys of its own; those that every kind has keep their types."""
@@ -174,6 +190,8 @@ class Walker:
         return True
 
 
+#: A plan state of another kind than these is a custom one, which may have keys of its own.
+_PLAN_TYPES = (None, *PLAN_KINDS, *OLD_MODES)
 #: For each object the types with which the value of a key needs no closer look.
 _PLAIN: dict[str, dict[str, tuple[type, ...]]] = {}
 _NONE: tuple[type, ...] = ()
@@ -194,7 +212,7 @@ _REQUIRED: dict[str, list[tuple[str, Key]]] = {
     for name, table in OBJECTS.items()
 }
 #: A state whose kind nobody knows may have any key that some kind has.
-_UNTYPED: dict[str, Key] = {}
+STATE_KEYS: dict[str, Key] = {}
 for _name, _table in OBJECTS.items():
     if _name.endswith(" state"):
-        _UNTYPED.update(_table)
+        STATE_KEYS.update(_table)

@@ -34,8 +34,9 @@ class Edit(NamedTuple):
 
     `where` is "replace" (the place itself, quotes included), "text" (a scalar or key becomes this
     text: the quotes that stand there are kept, quotes are added where the language needs them),
-    "before" or "after" it (an insertion), "item" (the list item or mapping entry with its
-    separator, for removal) or "line" (with the whole line if nothing else stands on it).
+    "before" or "after" it (an insertion), "entry" (one more entry, `key: value` on one line, at
+    the end of the mapping), "item" (the list item or mapping entry with its separator, for
+    removal) or "line" (with the whole line if nothing else stands on it).
     """
 
     at: Place

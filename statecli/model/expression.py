@@ -278,7 +278,10 @@ _WORDS = {
     "BitXor": "'^'", "Invert": "'~' (write 'not')", "LShift": "'<<'", "RShift": "'>>'",
     "MatMult": "'@'",
 }  # fmt: skip
-_FOREIGN = {"&&": "and", "||": "or", "===": "==", "!==": "!=", "<>": "!=", "!": "not"}
+_FOREIGN = {
+    "&&": "and", "||": "or", "===": "==", "!==": "!=", "<>": "!=", "=>": ">=", "=<": "<=",
+    "=!": "!=", "!": "not",
+}  # fmt: skip
 _CONSTANTS = {"true": "True", "false": "False", "null": "None"}
 _SIGNS = {
     "BitOr": "|", "BitAnd": "&", "BitXor": "^", "LShift": "<<", "RShift": ">>", "MatMult": "@",
@@ -305,6 +308,8 @@ def _call_refusal(node: ast.Call) -> str:
 
 def _plain(message: str | None) -> str:
     text = (message or "not a condition").split(" (<unknown>")[0].split(" (detected")[0]
+    if text.startswith("closing parenthesis"):
+        return "an opening bracket is never closed"
     if "Perhaps you forgot a comma" in text:
         return "not a condition: something is missing between two parts"
     if "'='" in text or "Maybe you meant '=='" in text:

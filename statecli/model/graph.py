@@ -51,6 +51,7 @@ class Deliverable(NamedTuple):
     required: bool
     values: tuple[object, ...]
     path: Path
+    description: str = ""
 
 
 class Task(NamedTuple):

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from statecli.model.span import Path, Place, Position, Span
-from statecli.text.nodes import Node, entry_of, value_offsets
+from statecli.text.characters import value_offsets
+from statecli.text.nodes import Node, entry_of
 
 #: The largest text that is read, in bytes; 100,000 states are about 10 MB.
 MAX_BYTES = 64_000_000
@@ -75,6 +76,10 @@ class Document:
         starts = self._line_starts
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+    def line_start(self, number: int) -> int:
+        """The offset of the first character of a line (from 1)."""
+        return self._line_starts[number - 1]
 
     def span(self, place: Place) -> Span:
         start, end = self.offsets(place)

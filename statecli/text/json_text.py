@@ -36,6 +36,8 @@ def read(path: str, text: str, newline: str = "\n") -> Document:
     def document(value: object, problems: tuple[Problem, ...]) -> Document:
         return Document(path, text, "json", value, problems, newline, lambda: scan(text))
 
+    if not text.strip(" \t\r\n"):
+        return document(None, ())
     try:
         value = json.loads(text, object_pairs_hook=pairs, parse_constant=refuse)
     except JSONDecodeError as error:
@@ -45,11 +47,14 @@ def read(path: str, text: str, newline: str = "\n") -> Document:
     except _NotJson as error:
         return document(None, (_constant(text, error.name),))
     except (RecursionError, ValueError):
-        return document(None, (_too_deep(text) or _at("a number is too long", 0),))
+        return document(None, (_too_deep(text) or _too_long(text),))
     if _deeper_than(value, MAX_DEPTH):
         problem = _too_deep(text)
         assert problem is not None
         return document(None, (problem,))
+    half = _half_pair(text)
+    if half is not None:
+        return document(None, (half,))
     return document(value, tuple(_repeats(text)) if repeats else ())
 
 
@@ -84,6 +89,29 @@ def _deeper_than(value: object, limit: int) -> bool:
 
 
 _CONTAINERS = (dict, list)
+
+
+def _too_long(text: str) -> Problem:
+    """Python refuses to read whole numbers of more than 4,300 digits."""
+    at = next(_outside_strings(text, re.compile(r"-?[0-9]{4000,}")), 0)
+    return _at("a number is too long", at, 1)
+
+
+_ESCAPED_SURROGATE = re.compile(r"\\[uU][dD][89a-fA-F]")
+_ESCAPE = re.compile(r"\\(?:u([dD][89abAB]..)\\u[dD][c-fC-F]..|u([dD][89a-fA-F]..)|.)", re.DOTALL)
+
+
+def _half_pair(text: str) -> Problem | None:
+    """Half of a surrogate pair: JSON allows it, but it is no character and cannot be printed."""
+    if _ESCAPED_SURROGATE.search(text) is None:
+        return None
+    for match in _ESCAPE.finditer(text):
+        if match.group(2):
+            message = f"the escape \\u{match.group(2)} is only half of a character"
+            return _at(message, match.start(), 6, "write the character itself, or both halves")
+    return None
+
+
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 

@@ -82,6 +82,14 @@ def decode(content: bytes) -> tuple[str, Problem | None]:
         return text, Problem("parse-error", message, good, good + 1, hint)
 
 
+def encode(text: str, like: bytes) -> bytes:
+    """A text as the bytes of a file that was `like` this: with its byte order mark and encoding."""
+    for mark, name in _MARKS:
+        if like.startswith(mark):
+            return mark + text.encode(name)
+    return text.encode("utf-8")
+
+
 def _looks_utf16(content: bytes) -> bool:
     head = content[:200]
     return head.count(0) > len(head) // 3

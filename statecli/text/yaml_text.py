@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -11,6 +12,7 @@ from yaml import nodes
 from statecli.model.span import Path
 from statecli.text.document import Document, Problem
 from statecli.text.nodes import Node
+from statecli.text.yaml_layout import NO_SPACES
 
 # libyaml's nodes have no tag here, which their types do not know.
 ScalarNode: Any = nodes.ScalarNode
@@ -83,7 +85,7 @@ def read(path: str, text: str, newline: str = "\n") -> Document:
 
     def document(value: object, problems: list[Problem], root: Any = None) -> Document:
         def scan() -> Node | None:
-            return None if root is None else _nodes(root, replaced)
+            return None if root is None else _nodes(root, replaced, text)
 
         return Document(path, text, "yaml", value, tuple(problems), newline, scan)
 
@@ -122,6 +124,7 @@ class _Converter:
         self.problems: list[Problem] = []
         self.text = text
         self.replaced = replaced
+        self.odd_blanks = any(char in text for char in NO_SPACES)
         self.memo: dict[int, tuple[object, int]] | None = {} if aliases else None
         self.open: set[int] = set()
         self.seen = 0
@@ -176,18 +179,28 @@ class _Converter:
     def _mapping(self, node: Any, path: Path, depth: int) -> object:
         result: dict[str, object] = {}
         merges: list[Any] = []
+        firsts: dict[str, Any] = {}
         convert = self.convert
         for key, item in node.value:
             if type(key) is not ScalarNode:
-                return self._not_text(node, key, path)
+                if len(node.value) == 1 and self.text.startswith("{{", key.start_mark.index - 1):
+                    return self._template(node, path)
+                message = "a key must be text, here it is a mapping or list"
+                self.problems.append(_problem(key, message, "wrong-value-type", path))
+                continue
             name: str = key.value
             if name == "<<" and not key.style:
                 merges.append(item)
                 continue
+            if self.odd_blanks and not key.style:
+                _refuse_odd_blanks(key, name)
             if self.replaced:
                 name = name.translate(_BACK)
             if name in result:
-                self._duplicate(node, key, name, path)
+                firsts = firsts or self._firsts(node)
+                other = ("first here", *_extent(firsts[key.value]))
+                problem = duplicate_key(name, (*path, name), _extent(key), other)
+                self.problems.append(problem)
             result[name] = convert(item, (*path, name), depth + 1)
         for item in merges:
             self._merge(result, item, path, depth)
@@ -204,19 +217,21 @@ class _Converter:
             for name, inherited in source.items():
                 result.setdefault(name, inherited)
 
-    def _duplicate(self, node: Any, key: Any, name: str, path: Path) -> None:
-        first = next(other for other, _ in node.value if other.value == key.value)
-        other = ("first here", first.start_mark.index, first.end_mark.index)
-        self.problems.append(duplicate_key(name, (*path, name), _extent(key), other))
+    def _firsts(self, node: Any) -> dict[str, Any]:
+        """For each key of a mapping its first node."""
+        found: dict[str, Any] = {}
+        for key, _ in node.value:
+            if type(key) is ScalarNode:
+                found.setdefault(key.value, key)
+        return found
 
-    def _not_text(self, node: Any, key: Any, path: Path) -> object:
-        """A mapping with a mapping as key is nearly always a template variable without quotes."""
+    def _template(self, node: Any, path: Path) -> object:
+        """A template variable without quotes is a mapping whose key is a mapping."""
         start, end = _extent(node)
         raw = self.text[start:end]
-        hint = f'quote the text: "{raw}"' if raw.startswith("{{") and len(raw) < 60 else ""
-        message = "a key must be text, here it is a mapping or list"
-        if hint:
-            message = f"'{raw}' without quotes is a mapping of mappings, not text"
+        shown = raw if len(raw) < 60 else f"{raw[:59]}…"
+        message = f"'{shown}' without quotes is a mapping of mappings, not text"
+        hint = f'quote the text: "{shown}"'
         problem = Problem("wrong-value-type", message, start, end, hint, where=path)
         self.problems.append(problem)
         return raw
@@ -239,7 +254,8 @@ class _Converter:
             node.tag = None
             return self._fresh(node, path, depth)
         label = f"!!{short}" if tag.startswith(_CORE) else tag
-        self.problems.append(_problem(node, f"the tag '{label}' means nothing here", where=path))
+        problem = _problem(node, f"the tag '{label}' means nothing here", where=path)
+        self.problems.append(replace(problem, hint="quote the text, if it is one"))
         return node.value if type(node) is ScalarNode else None
 
 
@@ -252,6 +268,20 @@ def duplicate_key(
     return Problem("duplicate-key", message, *extent, other=other, where=where)
 
 
+def _refuse_odd_blanks(key: Any, name: str) -> None:
+    """A blank that is none to YAML becomes part of the key, which then ends up at another level:
+    what the rest of the file means cannot be told."""
+    if not name or (name[0] not in NO_SPACES and name[-1] not in NO_SPACES):
+        return
+    start, end = _extent(key)
+    at, side = (start, "before") if name[0] in NO_SPACES else (end - 1, "after")
+    char = name[0] if side == "before" else name[-1]
+    kind = "a no-break space" if char in "\u00a0\u202f" else f"the invisible U+{ord(char):04X}"
+    message = f"{kind} stands {side} this key; YAML takes it for a part of the key"
+    hint = "replace it by a plain space"
+    raise _Stop(Problem("parse-error", message, at, at + 1, hint))
+
+
 def _extent(node: Any) -> tuple[int, int]:
     return node.start_mark.index, node.end_mark.index
 
@@ -261,8 +291,13 @@ def _problem(node: Any, message: str, rule: str = "parse-error", where: Path = (
     return Problem(rule, message, start, max(start + 1, end), where=where)
 
 
-def _nodes(root: Any, replaced: bool) -> Node:
-    """Our nodes from libyaml's; an aliased node stays one node."""
+#: An anchor or a tag in front of a value, and what may stand behind it.
+_PROPERTIES = re.compile(r"(?:(?:!<[^>]*>|[&!][^\s,\[\]{}]*)(?:\s|(?<=\s)#[^\n]*)*)*")
+
+
+def _nodes(root: Any, replaced: bool, whole: str) -> Node:
+    """Our nodes from libyaml's; an aliased node stays one node. For libyaml a scalar begins with
+    its anchor and tag, for us with its own text."""
     known: dict[int, Node] = {}
 
     def one(source: Any) -> Node:
@@ -271,6 +306,9 @@ def _nodes(root: Any, replaced: bool) -> Node:
             return node
         start, end = _extent(source)
         if source.id == "scalar":
+            if whole[start : start + 1] in ("&", "!"):
+                begin = _PROPERTIES.match(whole, start, end)
+                start = begin.end() if begin is not None else start
             text = source.value.translate(_BACK) if replaced else source.value
             node = known[id(source)] = Node("scalar", start, end, source.style or "", text)
             return node

@@ -163,6 +163,7 @@ def _deliverables(value: object, path: Path) -> tuple[Deliverable, ...]:
         if not is_map(item):
             continue
         key, kind, values = item.get("key"), item.get("type"), item.get("enum_values")
+        text = item.get("description")
         if type(key) is str:
             found.append(
                 Deliverable(
@@ -171,6 +172,7 @@ def _deliverables(value: object, path: Path) -> tuple[Deliverable, ...]:
                     item.get("required") is not False,
                     tuple(values) if is_list(values) else (),
                     (*path, "deliverables", index),
+                    text if type(text) is str else "",
                 )
             )
     return tuple(found)

@@ -5,23 +5,24 @@ from __future__ import annotations
 from statecli.load.build import Builder
 from statecli.load.forms.plan import plan_state
 from statecli.load.guardtext import GuardReader
+from statecli.load.shape import STATE_KEYS
 from statecli.model.data import is_list, is_map
 from statecli.model.graph import PLAN_KINDS, REDUCERS, Field, Graph, State, Transition
-from statecli.model.keys import OBJECTS
-from statecli.model.shape import ScalarNext
+from statecli.model.shape import ScalarNext, WrongType
 from statecli.model.span import Path
 
 NAME = "states"
 
 
-def build(builder: Builder, bare: bool) -> Graph:
-    """The graph of a document in this form; what does not fit is left out and noted."""
+def build(builder: Builder, bare: list[str]) -> Graph:
+    """The graph of a document in this form; what does not fit is left out and noted. `bare` are
+    the states of a file that is the state map itself."""
     top = builder.top
     if bare:
-        names = {name for name in top if name not in OBJECTS["states graph"]}
-        source: dict[str, object] = {name: top[name] for name in top if name in names}
+        source: dict[str, object] = {name: top[name] for name in bare}
         at: Path = ()
-        builder.walker.check("states graph", {k: v for k, v in top.items() if k not in names}, ())
+        rest = {key: value for key, value in top.items() if key not in source}
+        builder.walker.check("states graph", rest, ())
         for name, value in source.items():
             if is_map(value):
                 builder.walker.named("state", value, (name,))
@@ -29,6 +30,8 @@ def build(builder: Builder, bare: bool) -> Graph:
         states_value = top.get("states")
         source, at = (states_value if is_map(states_value) else {}), ("states",)
         builder.walker.check("states graph", top, ())
+        if isinstance(source.get("type"), str):
+            source = _without_outdented(builder, source)
     states = {name: _state(builder, name, value, (*at, name)) for name, value in source.items()}
     builder.odd_keys(source, at)
     initial, initial_path = builder.initial("initial", list(states))
@@ -42,8 +45,24 @@ def build(builder: Builder, bare: bool) -> Graph:
         declares_fields=is_map(top.get("fields")),
         limits=builder.mapping("limits"),
         settings=top,
-        bare=bare,
+        bare=bool(bare),
     )
+
+
+def _without_outdented(builder: Builder, source: dict[str, object]) -> dict[str, object]:
+    """The states without the keys of a state that stand beside it, one level too far out: that is
+    one mistake, noted for the first of them."""
+    outdented = {name for name, value in source.items() if name in STATE_KEYS and not _typed(value)}
+    gone = {("states", name) for name in outdented}
+    builder.issues[:] = [issue for issue in builder.issues if issue.path[:2] not in gone]
+    first = next(name for name in source if name in outdented)
+    issue = WrongType(("states", first), first, "a mapping", source[first])
+    builder.issues.append(issue)
+    return {name: value for name, value in source.items() if name not in outdented}
+
+
+def _typed(value: object) -> bool:
+    return is_map(value) and "type" in value
 
 
 def _entries(builder: Builder, value: object) -> tuple[tuple[str, Path], ...]:
@@ -86,7 +105,7 @@ def _state(builder: Builder, name: str, value: object, path: Path) -> State:
         return State(name, "", path)
     kind = value.get("type")
     if not isinstance(kind, str):
-        kind = builder.name(kind, (*path, "type")) if kind is not None else ""
+        kind = ""
     transition = value.get("transition")
     if kind in PLAN_KINDS:
         written = _transitions(builder, name, kind, transition, path)
@@ -113,17 +132,18 @@ def _transitions(
     if not is_map(transition):
         return ()
     targets = transition.get("next")
-    if targets is None or is_map(targets):
-        return ()
     at = (*path, "transition", "next")
     plan = kind in PLAN_KINDS
-    reader: GuardReader | None = None
-    if not is_list(targets):
-        target = builder.name(targets, at)
-        if type(targets) is str:
-            builder.issues.append(ScalarNext(at, target))
+    if isinstance(targets, str):
+        builder.issues.append(ScalarNext(at, targets))
         guard = _reader(builder, kind).default(at) if plan else None
-        return (Transition(source, target, guard, 1, 0, at, at),)
+        return (Transition(source, targets, guard, 1, 0, at, at),)
+    if not is_list(targets):
+        if targets is not None and not is_map(targets):
+            expected = "a list or the name of a state"
+            builder.issues.append(WrongType(at, "next", expected, targets))
+        return ()
+    reader: GuardReader | None = None
     found: list[Transition] = []
     for index, item in enumerate(targets):
         here = (*at, index)

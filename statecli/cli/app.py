@@ -1,0 +1,150 @@
+"""The command line: which command, its options, and what ends it.
+
+A command is one module of this folder with NAME, HELP, `add(parser)` and `run(args) -> int`; only
+the wanted one is imported. Global options may stand before or after it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from typing import NoReturn, Protocol, cast
+
+from statecli import __version__
+from statecli.cli.output import hush, streams, tell, write
+from statecli.model.nearest import did_you_mean
+from statecli.model.unable import Unable
+
+COMMANDS = ("validate", "explain", "chat", "sessions")
+
+
+class Command(Protocol):
+    """A module of `statecli/cli/`."""
+
+    NAME: str
+    HELP: str
+    add: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command line and give its exit code; nothing is raised for what users do."""
+    streams()
+    try:
+        return _main(list(argv))
+    except Unable as problem:
+        tell(f"statecli: {problem.message}")
+        if problem.hint:
+            tell(f"  {problem.hint}")
+        return 2
+    except KeyboardInterrupt:
+        tell("interrupted")
+        return 130
+    except BrokenPipeError:
+        hush()
+        return 0
+    except Exception as error:
+        if "--debug" in argv:
+            raise
+        kind = type(error).__name__
+        tell(f"statecli: this is a fault of statecli itself: {kind}: {error}")
+        tell("  --debug shows where; please report it")
+        return 2
+
+
+def _main(argv: list[str]) -> int:
+    at = _command_at(argv)
+    if at is None:
+        if "--version" in argv:
+            write([f"statecli {__version__}\n"])
+            return 0
+        parser = full_parser()
+        if not argv or "--help" in argv or "-h" in argv:
+            write([parser.format_help()])
+            return 0 if argv else 2
+        parser.parse_args(argv)
+        raise Unable("which command?", f"one of: {', '.join(COMMANDS)}")
+    name = argv[at]
+    if name not in COMMANDS:
+        hint = did_you_mean(name, COMMANDS) or f"the commands are: {', '.join(COMMANDS)}"
+        raise Unable(f"no command is named '{name}'", hint)
+    command = load(name)
+    parser = Parser(prog=f"statecli {name}", description=command.HELP)
+    add_global(parser)
+    command.add(parser)
+    return command.run(parser.read(argv[:at] + argv[at + 1 :]))
+
+
+def load(name: str) -> Command:
+    return cast(Command, importlib.import_module(f"statecli.cli.{name}"))
+
+
+def _command_at(argv: list[str]) -> int | None:
+    """Where the command stands: the first word that is no option nor the value of one."""
+    skip = False
+    for at, word in enumerate(argv):
+        if skip:
+            skip = False
+        elif word == "--config":
+            skip = True
+        elif not word.startswith("-"):
+            return at
+    return None
+
+
+def full_parser() -> argparse.ArgumentParser:
+    """Every command in one parser: for `--help` and for the completions."""
+    parser = Parser(prog="statecli", description="Validate and explain state graphs.")
+    add_global(parser)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    for name in COMMANDS:
+        command = load(name)
+        sub = commands.add_parser(name, help=command.HELP, description=command.HELP)
+        add_global(sub)
+        command.add(sub)
+    return parser
+
+
+def add_global(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("global options")
+    group.add_argument("-h", "--help", action="help", help="show this and end")
+    version = f"statecli {__version__}"
+    group.add_argument("--version", action="version", version=version, help="show the version")
+    group.add_argument("--no-color", action="store_true", help="plain text (also: NO_COLOR)")
+    group.add_argument("--debug", action="store_true", help="show where statecli itself failed")
+    group.add_argument("--config", metavar="FILE", help="read this config instead of looking")
+
+
+class _Formatter(argparse.HelpFormatter):
+    """argparse asks for the terminal's width whenever an option is added; that loads shutil and
+    five compressors with it. So the width is known here, from COLUMNS alone."""
+
+    def __init__(self, prog: str, **_: object) -> None:
+        width = os.environ.get("COLUMNS", "")
+        super().__init__(prog, max_help_position=30, width=int(width) if width.isdigit() else 100)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with our words: no abbreviations, and the nearest option for an unknown one."""
+
+    def __init__(self, **kwargs: object) -> None:
+        super().__init__(
+            add_help=False,
+            allow_abbrev=False,
+            formatter_class=_Formatter,
+            **kwargs,  # type: ignore[arg-type]
+        )
+
+    def read(self, argv: list[str]) -> argparse.Namespace:
+        """The options; `Unable` for an unknown one, with the nearest that exists."""
+        args, rest = self.parse_known_intermixed_args(argv)
+        if rest:
+            word = rest[0].split("=", 1)[0]
+            hint = did_you_mean(word, list(self._option_string_actions))
+            raise Unable(f"no option is named '{word}'", hint or f"see {self.prog} --help")
+        return args
+
+    def error(self, message: str) -> NoReturn:
+        raise Unable(message.removeprefix("argument "), f"see {self.prog} --help")

@@ -1,0 +1,106 @@
+"""Where text goes: standard output, or a file that is there as a whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable
+
+from statecli.model.unable import Unable
+
+
+def streams() -> None:
+    """UTF-8 whatever the locale; a character that a terminal cannot show is replaced."""
+    for stream in (sys.stdout, sys.stderr):
+        change = getattr(stream, "reconfigure", None)
+        if change is None:
+            continue
+        if stream.isatty():
+            change(errors="replace")
+        else:
+            change(encoding="utf-8", errors="replace")
+
+
+def write(pieces: Iterable[str]) -> None:
+    """Write to standard output. A reader that went away (`| head`) is no error."""
+    try:
+        for piece in pieces:
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        hush()
+    except OSError as error:
+        hush()
+        raise Unable(f"standard output: {(error.strerror or str(error)).lower()}") from error
+
+
+def tell(line: str) -> None:
+    """Say something that is no result: on standard error."""
+    with contextlib.suppress(BrokenPipeError):
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+
+
+def hush() -> None:
+    """Let nothing more be written to a standard output that nobody reads, nor complained about."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    except (OSError, ValueError):  # a stream without a descriptor, in tests
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
+
+
+def write_file(path: str, content: bytes) -> None:
+    """Write a file as a whole: whoever reads it sees the old content or the new one.
+
+    A link stays a link, and the permissions stay.
+    """
+    real = os.path.realpath(path)
+    if os.path.exists(real) and not os.path.isfile(real):  # /dev/null, a pipe
+        with open(real, "wb") as file:
+            file.write(content)
+        return
+    import tempfile
+
+    folder, name = os.path.split(real)
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, _mode(real))
+        os.replace(temporary, real)
+    except OSError as error:
+        if temporary and os.path.exists(temporary):
+            os.unlink(temporary)
+        raise Unable(f"{path}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _mode(path: str) -> int:
+    """The permissions a file has, or would get."""
+    try:
+        return os.stat(path).st_mode & 0o7777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def wants_color(no_color: bool) -> bool:
+    """Whether standard output is a terminal that shows colours, and nobody asked for none."""
+    if no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
+def width() -> int:
+    """The columns of the terminal; 120 where there is none."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns) > 20:
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return 120

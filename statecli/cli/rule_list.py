@@ -1,0 +1,18 @@
+"""`--list-rules`: every rule on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from statecli.lint.rule import FAMILIES, rules
+
+
+def lines() -> Iterator[str]:
+    """Id, family, severity, fix, and what the rule finds; by family."""
+    known = sorted(rules().values(), key=lambda rule: (FAMILIES.index(rule.family), rule.id))
+    wide = max(len(rule.id) for rule in known)
+    for rule in known:
+        severity = rule.severity if rule.on else f"{rule.severity}, off"
+        fixable = "fix" if "Fix" in rule.check.__globals__ else ""
+        sentence = rule.doc.strip().split("\n", 1)[0]
+        yield f"{rule.id:<{wide}}  {rule.family:<12}  {severity:<10}  {fixable:<3}  {sentence}\n"

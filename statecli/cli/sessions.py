@@ -1,0 +1,204 @@
+"""`statecli sessions`: what is kept of earlier conversations."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from statecli.cli.output import tell, write, write_file
+from statecli.cli.running import open_store
+from statecli.model.unable import Unable
+from statecli.text.excerpt import columns, plain
+
+if TYPE_CHECKING:
+    from statecli.model.ports import Store, Stored
+
+NAME = "sessions"
+HELP = "list, show, resume, fork, export and remove stored conversations"
+ACTIONS = ("list", "show", "resume", "fork", "export", "rm", "prune")
+DAY = 86_400
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options, in the order of `--help`."""
+    parser.add_argument(
+        "action", choices=ACTIONS, metavar="ACTION", help=f"one of: {', '.join(ACTIONS)}"
+    )
+    parser.add_argument("session", nargs="?", metavar="ID", help="the session (fork: ID@N)")
+    parser.add_argument("--store", metavar="URL", help="where sessions are kept")
+    parser.add_argument("-o", "--output", metavar="FILE", help="export: write to this file")
+    parser.add_argument(
+        "--days", type=int, default=30, metavar="N", help="prune: what was not used for N days"
+    )
+    parser.add_argument("--json", action="store_true", help="list and show as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """One action on the store."""
+    store = open_store(args)
+    try:
+        if args.action in ("list", "prune"):
+            return {"list": _list, "prune": _prune}[args.action](args, store)
+        stored = _find(args, store)
+        action: Callable[[argparse.Namespace, Store, Stored], int] = {
+            "show": _show,
+            "resume": _resume,
+            "fork": _fork,
+            "export": _export,
+            "rm": _remove,
+        }[args.action]
+        return action(args, store, stored)
+    finally:
+        store.close()
+
+
+def _find(args: argparse.Namespace, store: Store) -> Stored:
+    """The session that is named, by its id or the beginning of it."""
+    word = args.session
+    if not word:
+        raise Unable(f"sessions {args.action}: which one?", "statecli sessions list shows them")
+    name = word.partition("@")[0] if args.action == "fork" else word
+    found = [stored for stored in store.runs() if stored.run.startswith(name)]
+    exact = [stored for stored in found if stored.run == name]
+    if len(exact or found) != 1:
+        said = "no session is named" if not found else "several sessions begin with"
+        raise Unable(f"{said} '{name}'", "statecli sessions list shows them")
+    return (exact or found)[0]
+
+
+def _list(args: argparse.Namespace, store: Store) -> int:
+    runs = store.runs()
+    if args.json:
+        import json
+
+        write(
+            [json.dumps([_plain(stored) for stored in runs], ensure_ascii=False, indent=1) + "\n"]
+        )
+        return 0
+    if not runs:
+        tell("no sessions yet; statecli chat GRAPH begins one")
+    rows = [
+        (stored.run, _when(stored.updated), stored.status, stored.state, str(stored.events),
+         stored.path)
+        for stored in runs
+    ]  # fmt: skip
+    write(_table([("session", "last used", "status", "state", "events", "graph"), *rows]))
+    return 0
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows with aligned columns; wide characters count as what a terminal shows."""
+    if len(rows) == 1:
+        return []
+    safe = [[plain(cell).replace("\n", " ") for cell in row] for row in rows]
+    widths = [max(columns(row[at]) for row in safe) for at in range(len(rows[0]))]
+    lines: list[str] = []
+    for row in safe:
+        cells = [
+            cell + " " * (width - columns(cell)) for cell, width in zip(row, widths, strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip() + "\n")
+    return lines
+
+
+def _show(args: argparse.Namespace, store: Store, stored: Stored) -> int:
+    """The conversation as it was, and where it stands."""
+    from statecli.model.event import Answered, Ended, Entered, Failed, Limited, Said
+    from statecli.session.session import effective
+
+    events = effective(store.events(stored.run))
+    if args.json:
+        import json
+
+        write([json.dumps({**_plain(stored), "text": stored.text}, ensure_ascii=False) + "\n"])
+        return 0
+    head = [
+        f"session {stored.run}  {stored.status} in '{stored.state}'",
+        f"graph   {stored.path}",
+        f"begun   {_when(stored.created)}, last used {_when(stored.updated)}",
+        f"events  {stored.events}",
+    ]
+    if stored.parent:
+        head.append(f"forked  from {stored.parent} after event {stored.fork_at}")
+    lines = [plain(line) for line in head] + [""]
+    for event in events:
+        body = event.body
+        if isinstance(body, Said):
+            lines.append(f"{event.number:>5} > {plain(body.text)}")
+        elif isinstance(body, Answered) and body.text:
+            lines.append(f"{event.number:>5}   {plain(body.text)}")
+        elif isinstance(body, Entered):
+            lines.append(f"{event.number:>5}   -> {plain(body.state)}")
+        elif isinstance(body, Limited | Failed):
+            text = body.message if isinstance(body, Limited) else body.error
+            lines.append(f"{event.number:>5}   {event.name}: {plain(text)}")
+        elif isinstance(body, Ended):
+            lines.append(f"{event.number:>5}   the end")
+    write(line + "\n" for line in lines)
+    return 0
+
+
+def _resume(args: argparse.Namespace, store: Store, stored: Stored) -> int:
+    """The same as `chat GRAPH --resume ID`, with the graph that the session knows."""
+    store.close()
+    from statecli.cli.app import main
+
+    words = ["chat", stored.path, "--resume", stored.run]
+    return main(words + (["--store", args.store] if args.store else []))
+
+
+def _fork(args: argparse.Namespace, store: Store, stored: Stored) -> int:
+    from statecli.load.loader import load
+    from statecli.session.session import Session
+
+    at = args.session.partition("@")[2]
+    if at and not at.isdigit():
+        raise Unable(f"sessions fork {args.session}: write ID@N, N the number of an event")
+    graph = load(stored.path, stored.text).graph
+    if graph is None:
+        raise Unable(f"the graph of session {stored.run} cannot be read any more")
+    try:
+        forked = Session.open(graph, store, stored.run).fork(int(at) if at else None)
+    except ValueError as error:
+        raise Unable(f"sessions fork {args.session}: {error}") from None
+    write([f"{forked.run}\n"])
+    tell(f"go on with: statecli chat {stored.path} --resume {forked.run}")
+    return 0
+
+
+def _export(args: argparse.Namespace, store: Store, stored: Stored) -> int:
+    """Every event as one JSON line."""
+    from statecli.store.rows import line
+
+    lines = [line(event) + "\n" for event in store.events(stored.run)]
+    if args.output:
+        write_file(args.output, "".join(lines).encode())
+        tell(f"{len(lines)} events in {args.output}")
+    else:
+        write(lines)
+    return 0
+
+
+def _remove(_: argparse.Namespace, store: Store, stored: Stored) -> int:
+    store.remove(stored.run)
+    tell(f"session {stored.run} is removed")
+    return 0
+
+
+def _prune(args: argparse.Namespace, store: Store) -> int:
+    """Remove what nobody used for some days."""
+    old = [s for s in store.runs() if s.updated < time.time() - args.days * DAY]
+    for stored in old:
+        store.remove(stored.run)
+    tell(f"{len(old)} session{'' if len(old) == 1 else 's'} removed")
+    return 0
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def _plain(stored: Stored) -> dict[str, object]:
+    return {key: value for key, value in stored._asdict().items() if key != "text"}

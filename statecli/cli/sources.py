@@ -1,0 +1,85 @@
+"""The graphs that a command line means: found, read, and told from files that are none."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from statecli.cli.settings import Settings
+from statecli.config import Config
+from statecli.discover import STDIN, Candidate, Search, content, may_be_graph, why_not
+from statecli.model.unable import Unable
+from statecli.report.reporter import Skipped
+from statecli.text import reading
+from statecli.text.document import MAX_BYTES, Document
+
+
+class Source(NamedTuple):
+    """One graph: its bytes and what they say, its settings, the form that was asked for."""
+
+    path: str
+    content: bytes
+    document: Document
+    config: Config
+    form: str | None
+
+
+class Sources:
+    """Reads one file after the other. When it is through, `skipped` has the named files that are
+    no graphs, and `trouble` what could not be read or found: each makes the exit code 2."""
+
+    def __init__(self, args: argparse.Namespace, settings: Settings) -> None:
+        self.args = args
+        self.settings = settings
+        self.skipped: list[Skipped] = []
+        words = args.graphs or ["graphs" if os.path.isdir("graphs") else "."]
+        self._search = Search(words, settings.excludes)
+        self.trouble = list(self._search.trouble)
+
+    def __iter__(self) -> Iterator[Source]:
+        graphs: set[str] = set()
+        for candidate in self._search.candidates:
+            try:
+                source = self._source(candidate)
+            except Unable as problem:
+                self.trouble.append(problem.message)
+                graphs.add(candidate.path)
+                continue
+            if source is not None:
+                graphs.add(candidate.path)
+                yield source
+        if not self.args.allow_empty:
+            for word, paths in self._search.groups.items():
+                if graphs.isdisjoint(paths):
+                    kind = "folder" if os.path.isdir(word) else "pattern"
+                    self.trouble.append(f"{word}: no graph in this {kind}")
+
+    def _source(self, candidate: Candidate) -> Source | None:
+        """The graph in a file; None if it does not look like one."""
+        path, named = candidate
+        if path == STDIN:
+            path = self.args.stdin_filename or "<stdin>"
+            data = sys.stdin.buffer.read(MAX_BYTES + 1)
+        else:
+            if named and self.settings.excludes(path):
+                file = self.settings.of(path).file
+                self.skipped.append(Skipped(path, f"excluded in {file}"))
+                return None
+            data = content(path, MAX_BYTES)
+        path = path.removeprefix("./")
+        if not named and not may_be_graph(path, data):
+            return None
+        config = self.settings.of(path)
+        form = self.args.form or config.form(path)
+        document = reading.document(path, data)
+        if form is None and not (named and self.args.strict_input):
+            broken = any(item.rule == "parse-error" for item in document.problems)
+            reason = why_not(path, document.text, document.value, broken)
+            if reason:
+                if named:
+                    self.skipped.append(Skipped(path, reason))
+                return None
+        return Source(path, data, document, config, form)

@@ -1,0 +1,22 @@
+"""How a text is written as a scalar, so that every reader gives the same text back."""
+
+from __future__ import annotations
+
+import json
+import re
+
+#: Text that every YAML reader takes for text without quotes, in brackets too.
+_PLAIN = re.compile(r"[^\W\d](?:[\w./ -]*[\w./-])?")
+#: What a YAML 1.1 reader takes for true, false or null.
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+
+
+def written(text: str, language: str, style: str = "") -> str:
+    """The text in the file's language, in quotes of this style or with those that it needs."""
+    if language == "json" or style == '"':
+        return json.dumps(text, ensure_ascii=False)
+    if style == "" and _PLAIN.fullmatch(text) and text.casefold() not in _WORDS:
+        return text
+    if text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    return json.dumps(text, ensure_ascii=False)
