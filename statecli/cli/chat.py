@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statecli.cli.output import tell, wants_color, write
-from statecli.cli.running import Opened, chosen_model, data_folder, open_graph, open_store, values
+from statecli.cli.running import (
+    Opened,
+    chosen_model,
+    custom_kinds,
+    data_folder,
+    open_graph,
+    open_store,
+    values,
+)
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 
@@ -78,6 +86,7 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     for name in [*args.halt_before, *args.halt_after]:
         if name not in graph.states:
             raise Unable(f"no state is named '{name}'", did_you_mean(name, graph.states))
+    custom = custom_kinds(graph, args)
     provider, said = chosen_model(args.model, graph)
     terminal = sys.stdin.isatty() and sys.stdout.isatty() and not args.json
     screen: Screen = JsonScreen(show, tell) if args.json else Screen(show, tell, moves=terminal)
@@ -86,7 +95,9 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
         lines, screen = _terminal(args, graph)
     (tell if args.json else show)(f"model: {provider.label}{said}")
     store = open_store(args)
-    session, lock = opened.session(args, store, values(args, graph, terminal=terminal), show)
+    session, lock = opened.session(
+        args, store, values(args, graph, terminal=terminal), show, custom
+    )
     talk = Talk(
         session,
         SessionWorld(graph, provider, lines, data_folder() / "skills"),

@@ -15,6 +15,7 @@ from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 
 if TYPE_CHECKING:
+    from statecli.engine.advance import Custom
     from statecli.model.graph import Graph
     from statecli.model.ports import Provider, Store
     from statecli.session.session import Session
@@ -48,6 +49,7 @@ class Opened:
         store: Store,
         data: Mapping[str, Any],
         show: Callable[[str], None],
+        custom: Custom,
     ) -> tuple[Session, Lock]:
         """The session that the options mean: a new one, one to go on with, or a fork."""
         from statecli.session.session import Session
@@ -69,7 +71,9 @@ class Opened:
                 data=data,
                 run=args.task_id or "",
                 first_line=True,
+                custom=custom,
             )
+        session.custom = custom
         return session, locked(session.run)
 
     def _resume(self, run: str, store: Store, show: Callable[[str], None]) -> Session:
@@ -243,6 +247,23 @@ def open_store(args: argparse.Namespace) -> Store:
         raise Unable(f"--store {args.store}: only files, sqlite:///FILE and memory are built in")
     name = (args.store or "").removeprefix("sqlite:///").removeprefix("sqlite://")
     return SqliteStore(Path(name) if name else data_folder() / "sessions.db")
+
+
+def custom_kinds(graph: Graph, args: argparse.Namespace) -> Custom:
+    """The bodies of kinds that are not built in. Their code runs only with --allow-plugins."""
+    from statecli.engine.advance import Custom
+    from statecli.model.graph import KINDS
+
+    unknown = [state for state in graph.states.values() if state.kind not in KINDS]
+    if not unknown:
+        return Custom()
+    kind = unknown[0].kind
+    if not args.allow_plugins:
+        way = f"--allow-plugins runs the code of state_{kind}.py beside the graph"
+        raise Unable(f"nothing here runs states of the kind '{kind}'", way)
+    from statecli.kinds import custom
+
+    return Custom(custom.load(graph, Path(args.graph).parent))
 
 
 def values(args: argparse.Namespace, graph: Graph, *, terminal: bool) -> dict[str, Any]:

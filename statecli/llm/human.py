@@ -8,7 +8,7 @@ from typing import Any
 from statecli.kernel.tasks import offered
 from statecli.llm import asking
 from statecli.model.graph import State
-from statecli.model.ports import Ask, Call, Chunk, Option, Question, Request
+from statecli.model.ports import Ask, Call, Chunk, Option, Question, Request, ToolSpec
 
 _CALLS = {
     "set": "set_deliverable",
@@ -82,6 +82,11 @@ class HumanProvider:
 
     async def _arguments(self, request: Request, ask: Ask) -> Chunk:
         return Chunk(value=await asking.arguments(ask, request.tools[0]))
+
+    async def _structured(self, request: Request, ask: Ask) -> Chunk:
+        """Whatever a custom state asks for, field by field."""
+        asked = ToolSpec("the answer", request.note, request.schema)
+        return Chunk(value=await asking.arguments(ask, asked))
 
     async def _plan(self, request: Request, ask: Ask) -> Chunk:
         line = await ask(Question("the plan's steps, separated by ';':"))

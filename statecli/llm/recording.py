@@ -9,7 +9,7 @@ from statecli.model.ports import Ask, Chunk, Provider, Request
 
 #: The key of a structured answer in a conversation file, by what was asked.
 _VALUES = {"choice": "choice", "check": "check", "plan": "plan", "verdict": "verdict",
-           "skill": "skill", "tool": "tool"}  # fmt: skip
+           "skill": "skill", "tool": "tool", "structured": "value"}  # fmt: skip
 
 
 class RecordingProvider:

@@ -16,7 +16,7 @@ from statecli.llm import asking
 from statecli.model.graph import Deliverable, Field, State, Task
 from statecli.model.guard import fold
 from statecli.model.keys import FIELD_TYPE_OF
-from statecli.model.ports import Ask, Call, Chunk, Option, Question, Request, Unanswered
+from statecli.model.ports import Ask, Call, Chunk, Option, Question, Request, ToolSpec, Unanswered
 
 SKIP_WORDS = frozenset({"skip", "pass", "next", "-"})
 GIVE_UP_WORDS = frozenset({"give up", "stop", "no thanks", "move on"})
@@ -71,6 +71,11 @@ class RulesProvider:
 
     async def _arguments(self, request: Request, ask: Ask) -> Chunk:
         return Chunk(value=await asking.arguments(ask, request.tools[0]))
+
+    async def _structured(self, request: Request, ask: Ask) -> Chunk:
+        """Whatever a custom state asks for, field by field."""
+        asked = ToolSpec("the answer", request.note, request.schema)
+        return Chunk(value=await asking.arguments(ask, asked))
 
     async def _plan(self, request: Request, ask: Ask) -> Chunk:
         steps: list[str] = []

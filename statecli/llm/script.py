@@ -24,6 +24,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "verdict": ("verdict",),
     "check": ("check",),
     "skill": ("skill",),
+    "structured": ("value",),
 }
 
 

@@ -30,6 +30,7 @@ from statecli.text.document import Document
 #: What one item of `replies` may say; a text may come with calls or writes.
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "verdict", "skill",
+    "value",
     "usage", "latency", "attempts",
 )  # fmt: skip
 TURN_KEYS = ("say", "replies", "expect")
