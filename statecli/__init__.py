@@ -7,7 +7,7 @@ The names for Python users load on first use, so that importing the package cost
 from __future__ import annotations
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "lint", "load"]
+__all__ = ["GraphBuilder", "Run", "__version__", "expr", "lint", "load", "when"]
 
 
 def __getattr__(name: str) -> object:
@@ -19,4 +19,12 @@ def __getattr__(name: str) -> object:
         from statecli.lint.linter import lint
 
         return lint
+    if name == "Run":
+        from statecli.session.run import Run
+
+        return Run
+    if name in ("GraphBuilder", "expr", "when"):
+        from statecli.session import builder
+
+        return getattr(builder, name)
     raise AttributeError(f"module 'statecli' has no attribute {name!r}")

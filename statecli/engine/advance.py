@@ -131,11 +131,11 @@ class Engine:
             self.stopped, self._unanswered = True, error
         except Exception as error:
             self._failed(state.name, error)
-        if self.snapshot.status == "ended":
+        if self.snapshot.status == "ended" and self.graph.is_plan:
             async for item in self._farewell(step):
                 yield item
-        elif self.after is not None and self.snapshot.status == "running":
-            self.stopped = self.stopped or self.after(self.snapshot)
+        elif self.after is not None and self.after(self.snapshot):
+            self.stopped = True
 
     def _body(self, state: State) -> Run:
         body = body_of(state.kind) or self.custom.bodies.get(state.kind)
@@ -179,7 +179,7 @@ class Engine:
         metadata = self.graph.settings.get("metadata")
         for key in ("plan_builder", "canvas", "end_node_config"):
             metadata = metadata.get(key) if isinstance(metadata, dict) else None
-        if not isinstance(metadata, dict) or not self.graph.is_plan:
+        if not isinstance(metadata, dict):
             return
         message = metadata.get("farewell_message")
         if isinstance(message, str) and message.strip():
@@ -219,6 +219,9 @@ class Engine:
         state, token = step.state, step.token
         if step.ended:
             self.to.emit(Ended(self.number, state.name))
+            return
+        if step.jump is not None:
+            self._jump(state, step.jump)
             return
         trials: list[Trial] = []
         missing: list[str] = []
@@ -264,6 +267,12 @@ class Engine:
         enter(self.to, self.number, route.target, route.number)
         if self.graph.states[route.target].is_plan:
             settle(self.to, self.number)
+
+    def _jump(self, state: State, target: str) -> None:
+        """A body that named its next state itself (Agentex)."""
+        number = next((r.number for r in state.transitions if r.target == target), -1)
+        self.to.emit(Chose(self.number, state.name, target, number, by="body"))
+        enter(self.to, self.number, target, number if number >= 0 else None)
 
     def _nothing_holds(self, name: str, trials: list[Trial]) -> None:
         state = self.graph.states[name]

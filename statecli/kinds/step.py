@@ -37,8 +37,8 @@ class Step:
 
     `emit` records what happened at once; a `yield` of the body lets it be stored and shown before
     the body goes on. Afterwards the engine chooses the next state, unless the body says more:
-    `options` narrows the targets, `target` names the next state, `again` waits for the person and
-    runs the body again, `ended` ends the run.
+    `options` narrows the targets, `target` names one of the options, `jump` any state, `again`
+    waits for the person and runs the body again, `ended` ends the run.
     """
 
     def __init__(self, to: Recorder, world: World, token: int) -> None:
@@ -47,6 +47,7 @@ class Step:
         self.number = token
         self.options: Sequence[str] | None = None
         self.target: str | None = None
+        self.jump: str | None = None
         self.again = False
         self.ended = False
         self.answer = Answer("", None)

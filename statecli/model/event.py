@@ -121,7 +121,7 @@ class Changed(NamedTuple):
 class Chose(NamedTuple):
     """A route was chosen. `by`: order (its guard, or the only one), model (among `options`),
     line (after the person's line), settle (in a plan state), entry (where to begin), on_invalid,
-    fallback (the model named no option)."""
+    fallback (the model named no option), body (the state itself)."""
 
     token: int
     state: str

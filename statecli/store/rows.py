@@ -38,6 +38,11 @@ def loaded(name: str, text: str) -> Body:
         raise ValueError(f"not an event '{name}': {error}") from None
 
 
+def body_of(row: Mapping[str, Any]) -> Body:
+    """The body of one line that `line` wrote."""
+    return loaded(str(row["event"]), json.dumps(row["body"]))
+
+
 #: Fields whose lists are data, not tuples of the event.
 _LISTS = frozenset({"data", "value", "result", "arguments", "early"})
 
@@ -45,8 +50,7 @@ _LISTS = frozenset({"data", "value", "result", "arguments", "early"})
 def line(event: Event) -> str:
     """One line of a trace or export (JSONL)."""
     head = {"run": event.run, "number": event.number, "time": event.time, "event": event.name}
-    body = json.loads(dumped(event.body))
-    return json.dumps({**head, **body}, ensure_ascii=False)
+    return f"{json.dumps(head)[:-1]}, \"body\": {dumped(event.body)}}}"
 
 
 def _plain(value: Any) -> Any:

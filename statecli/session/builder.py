@@ -1,0 +1,125 @@
+"""Graphs built in Python: states are functions, transitions are tuples (documents 001 to 003)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from statecli.model.graph import Field, Graph, State, Transition
+from statecli.model.guard import Guard
+
+#: The kind of a state whose body is Python.
+FUNCTION = "function"
+
+
+class When:
+    """All of these hold: ``when(x=1, amount__gt=5)``, or an expression: ``expr("x > 1")``."""
+
+    def __init__(self, guard: Guard | None) -> None:
+        self.guard = guard
+
+
+def when(**conditions: Any) -> When:
+    """A guard from keyword arguments, with the suffixes of model.md 2.1."""
+    return _read(conditions)
+
+
+def expr(text: str) -> When:
+    """A guard in the expression language. ValueError where it is not one."""
+    return _read(text)
+
+
+#: No guard: the way that is taken when none before it was.
+default = When(None)
+
+
+def _read(value: Any) -> When:
+    from statecli.load.guardtext import GuardReader
+    from statecli.model.guard import invalid
+
+    issues: list[Any] = []
+    guard = GuardReader(issues, in_goal=False).when(value, ())
+    if guard is not None and invalid(guard) is not None:
+        raise ValueError(f"{value!r}: {getattr(issues[0], 'message', issues[0])}")
+    return When(guard)
+
+
+class GraphBuilder:
+    """Collects states and transitions; `build` makes the graph.
+
+    A state is a function ``(data) -> delta`` (sync, async, or a generator that streams), or an
+    object with ``execute(machine, data) -> next state``. What else a function takes are its
+    inputs.
+    """
+
+    def __init__(self) -> None:
+        self._states: dict[str, Any] = {}
+        self._transitions: list[tuple[list[str], str, When]] = []
+        self._initial = ""
+        self._fields: dict[str, Field] = {}
+        self._tags: dict[str, tuple[str, ...]] = {}
+        self._type: Any = None
+
+    def with_states(self, *functions: Callable[..., Any], **states: Any) -> GraphBuilder:
+        """States by name; a function without one is called as itself."""
+        for function in functions:
+            self._states[function.__name__] = function
+        self._states.update(states)
+        return self
+
+    def with_transitions(self, *transitions: Sequence[Any]) -> GraphBuilder:
+        """``(from, to)`` or ``(from, to, when)``; `from` may be a list. The order is the order in
+        which they are tried."""
+        for source, target, *guard in transitions:
+            sources = [source] if isinstance(source, str) else list(source)
+            self._transitions.append((sources, target, guard[0] if guard else default))
+        return self
+
+    def with_fields(self, **fields: Any) -> GraphBuilder:
+        """Declared fields: name to a mapping as under `fields` in a file."""
+        for name, spec in fields.items():
+            values = tuple(spec.get("values", ()))
+            self._fields[name] = Field(
+                name, spec.get("type", "any"), values, spec.get("reducer", "overwrite"),
+                "default" in spec, spec.get("default"), "declared", (),
+            )  # fmt: skip
+        return self
+
+    def with_tags(self, **tags: Sequence[str]) -> GraphBuilder:
+        """Tags of states, for ``halt_before=["@tag:name"]``."""
+        self._tags.update({name: tuple(found) for name, found in tags.items()})
+        return self
+
+    def with_data_type(self, kind: Any) -> GraphBuilder:
+        """The type whose instances bodies get (a pydantic model or dataclass); else a dict."""
+        self._type = kind
+        return self
+
+    def with_initial(self, name: str) -> GraphBuilder:
+        self._initial = name
+        return self
+
+    def build(self) -> Graph:
+        """The graph. ValueError for transitions between states that are not there."""
+        routes: dict[str, list[Transition]] = {name: [] for name in self._states}
+        for sources, target, guard in self._transitions:
+            for source in sources:
+                for name in (source, target):
+                    if name not in self._states:
+                        raise ValueError(f"no state is named '{name}'")
+                number = len(routes[source])
+                found = Transition(source, target, guard.guard, 1, number, (), ())
+                routes[source].append(found)
+        initial = self._initial or next(iter(self._states), "")
+        if initial not in self._states:
+            raise ValueError(f"no state is named '{initial}'")
+        states = {
+            name: State(name, FUNCTION, (), tuple(routes[name]),
+                        description=inspect.getdoc(body) or "",
+                        settings={"body": body, "tags": self._tags.get(name, ())})
+            for name, body in self._states.items()
+        }  # fmt: skip
+        settings: Mapping[str, Any] = {"data_type": self._type} if self._type else {}
+        return Graph("states", initial, None, states, self._fields, settings=settings,
+                     limits={"max_steps": 10**9})  # fmt: skip
