@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import NamedTuple
 
-from statecli.kernel.choose import Ask, End, Take, choose
+from statecli.engine.move import move, take
 from statecli.kernel.settle import Recorder, end_turn, enter, limit, settle
 from statecli.kinds.choice import Choice
 from statecli.kinds.step import Delta, Run, Step, body_of
@@ -19,7 +19,6 @@ from statecli.model.event import (
     Chose,
     Ended,
     Failed,
-    Guard_Missing_Field,
     Interrupted,
     Limited,
     Said,
@@ -114,15 +113,8 @@ class Engine:
         seen.append(state.name)
         step = Step(self.to, self.world, self.number)
         try:
-            async for item in self._body(state)(step):
+            async for item in self._body_and_move(state, step):
                 yield item
-            if state.is_plan:
-                self._plan_turn_over(step)
-            elif step.again:
-                self.to.emit(Waiting(self.number, state.name))
-            else:
-                async for item in self._move(step):
-                    yield item
         except EndOfInput:
             self.to.emit(Interrupted(self.number, state.name, "end of input"))
             self.stopped = True
@@ -136,6 +128,17 @@ class Engine:
                 yield item
         elif self.after is not None and self.after(self.snapshot):
             self.stopped = True
+
+    async def _body_and_move(self, state: State, step: Step) -> AsyncIterator[Delta | None]:
+        async for item in self._body(state)(step):
+            yield item
+        if state.is_plan:
+            self._plan_turn_over(step)
+        elif step.again:
+            self.to.emit(Waiting(self.number, state.name))
+        else:
+            async for item in self._move(step):
+                yield item
 
     def _body(self, state: State) -> Run:
         body = body_of(state.kind) or self.custom.bodies.get(state.kind)
@@ -215,73 +218,35 @@ class Engine:
             end_turn(self.to, self.number)
 
     async def _move(self, step: Step) -> AsyncIterator[Delta | None]:
-        """Choose the next state and go there; a plan state that is entered settles at once."""
-        state, token = step.state, step.token
+        """Go to the next state, by the routes or as the body said."""
+        state = step.state
         if step.ended:
             self.to.emit(Ended(self.number, state.name))
             return
         if step.jump is not None:
             self._jump(state, step.jump)
             return
-        trials: list[Trial] = []
-        missing: list[str] = []
-        choice = choose(self.graph, self.snapshot, token, trials, missing=missing)
-        for key in dict.fromkeys(missing):
-            self.to.emit(Guard_Missing_Field(self.number, state.name, key))
         by = "line" if self._waits(state.kind) else "order"
-        route: Transition | None = None
-        options: tuple[str, ...] = ()
-        answers: tuple[str, ...] = ()
-        if isinstance(choice, Take):
-            route = choice.transition
-        elif isinstance(choice, Ask):
-            allowed = step.options
-            routes = [r for r in choice.options if allowed is None or r.target in allowed]
-            routes = routes or list(choice.options)
-            options = tuple(r.target for r in routes)
-            named = [r for r in routes if r.target == step.target]
-            if len(routes) == 1 or named:
-                route = named[0] if named else routes[0]
-                by = "model" if named else by
-            else:
-                asked = Choice(step, routes)
-                async for item in asked.run():
-                    yield item
-                route, answers, by = asked.route, tuple(asked.answers), asked.by
-                if route is None:
-                    message = f"the model named none of {', '.join(options)}; asked twice"
-                    self.to.emit(Limited(self.number, state.name, "choice", message))
-                    return
-        elif isinstance(choice, End):
-            self.to.emit(Ended(self.number, state.name))
+        options = move(self.to, self.number, state, by=by, allowed=step.options, target=step.target)
+        if options is None:
             return
-        if route is None:
-            self._nothing_holds(state.name, trials)
+        asked = Choice(step, options)
+        async for item in asked.run():
+            yield item
+        names = tuple(route.target for route in options)
+        if asked.route is None:
+            message = f"the model named none of {', '.join(names)}; asked twice"
+            self.to.emit(Limited(self.number, state.name, "choice", message))
             return
-        self.to.emit(
-            Chose(
-                self.number, state.name, route.target, route.number, tuple(trials), options,
-                answers, by,
-            )
-        )  # fmt: skip
-        enter(self.to, self.number, route.target, route.number)
-        if self.graph.states[route.target].is_plan:
-            settle(self.to, self.number)
+        answers = tuple(asked.answers)
+        trials = tuple(Trial(route.number, route.target, None) for route in options)
+        take(self.to, self.number, state, asked.route, trials, names, answers, by=asked.by)
 
     def _jump(self, state: State, target: str) -> None:
         """A body that named its next state itself (Agentex)."""
         number = next((r.number for r in state.transitions if r.target == target), -1)
-        self.to.emit(Chose(self.number, state.name, target, number, by="body"))
-        enter(self.to, self.number, target, number if number >= 0 else None)
-
-    def _nothing_holds(self, name: str, trials: list[Trial]) -> None:
-        state = self.graph.states[name]
-        if self._waits(state.kind):
-            self.to.emit(Waiting(self.number, name))
-            return
-        tried = "; ".join(f"-> {t.target}: {_truth(t)}" for t in trials) or "it has no way out"
-        message = f"nothing holds in '{name}' ({tried})"
-        self.to.emit(Failed(self.number, name, message, stuck=True, trials=tuple(trials)))
+        route = Transition(state.name, target, None, 1, number, (), ())
+        take(self.to, self.number, state, route, by="body")
 
     def _limited(self, name: str, seen: list[str]) -> None:
         most = limit(self.graph, "max_steps")
@@ -297,15 +262,9 @@ class Engine:
         self.to.emit(Failed(self.number, name, text))
         target = dict(self.graph.states[name].jumps).get("on_error")
         if target is not None and target in self.graph.states:
-            enter(self.to, self.number, target, None, "on_error")
+            enter(self.to, self.number, target, None, why="on_error")
             if self.graph.states[target].is_plan:
                 settle(self.to, self.number)
-
-
-def _truth(trial: Trial) -> str:
-    if trial.note:
-        return trial.note
-    return "holds" if trial.value else "does not hold"
 
 
 def first_state(graph: Graph) -> tuple[str, bool]:

@@ -10,7 +10,6 @@ from statecli.model.event import (
     Answered,
     Body,
     Changed,
-    Chose,
     Edited,
     Ended,
     Entered,
@@ -30,8 +29,9 @@ from statecli.model.event import (
 from statecli.model.graph import END, Graph
 from statecli.model.snapshot import Snapshot, Token
 
-#: Ways of choosing (`Chose.by`) that do not follow the body of a non-waiting state.
-NO_STEPS = frozenset({"line", "settle", "entry"})
+#: Ways of choosing (`Chose.by`) that follow the body of a non-waiting state; "line" follows that
+#: of a waiting one, the others follow none.
+STEPS = frozenset({"order", "model", "on_invalid", "fallback", "body"})
 
 
 def apply(graph: Graph, snapshot: Snapshot, body: Body) -> Snapshot:
@@ -63,13 +63,17 @@ def _started(graph: Graph, snapshot: Snapshot, body: Started) -> Snapshot:
 
 
 def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
-    """A new visit: its turns and its goal begin anew, tasks and values stay (unless reset)."""
-    since = len(snapshot.data.get("messages") or ())
-    new = Token(body.token, body.state, since=since)
+    """A new visit: its turns and its goal begin anew, tasks and values stay (unless reset).
+
+    After a body the person's line is taken; that of a non-waiting state counts for `max_steps`.
+    """
+    data, early, tasks = snapshot.data, snapshot.early, snapshot.tasks
+    messages = data.get("messages")
+    since = len(messages) if messages else 0
+    new = Token(body.token, body.state, 0, 0, "", True, False, since)
     tokens: tuple[Token, ...] = (new,)
     if len(snapshot.tokens) > 1:
         tokens = tuple(new if t.id == body.token else t for t in snapshot.tokens)
-    data, early, tasks = snapshot.data, snapshot.early, snapshot.tasks
     if body.forgotten:
         gone = set(body.forgotten)
         data = {key: value for key, value in data.items() if key not in gone}
@@ -77,9 +81,12 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
     if body.reopened:
         opened = set(body.reopened)
         tasks = {key: value for key, value in tasks.items() if key not in opened}
+    step = body.by in STEPS
+    line = None if step or body.by == "line" else snapshot.line
+    entries = () if body.by == "entry" else snapshot.entries
     return Snapshot(
         tokens, data, early, tasks, snapshot.goals, snapshot.insights, snapshot.turns,
-        snapshot.steps, "running", snapshot.line, snapshot.awaits_reply,
+        snapshot.steps + step, "running", line, snapshot.awaits_reply, entries,
     )  # fmt: skip
 
 
@@ -131,20 +138,6 @@ def _changed(graph: Graph, snapshot: Snapshot, body: Changed) -> Snapshot:
     return Snapshot(
         tokens, data, early, tasks, goals, snapshot.insights, snapshot.turns, snapshot.steps,
         snapshot.status, snapshot.line, snapshot.awaits_reply,
-    )  # fmt: skip
-
-
-def _chose(graph: Graph, snapshot: Snapshot, body: Chose) -> Snapshot:
-    """A choice after the body of a non-waiting state counts for `max_steps`; after any body the
-    person's line is taken."""
-    if body.by == "settle":
-        return snapshot
-    if body.by == "entry":
-        return snapshot._replace(entries=())
-    return Snapshot(
-        snapshot.tokens, snapshot.data, snapshot.early, snapshot.tasks, snapshot.goals,
-        snapshot.insights, snapshot.turns, snapshot.steps + (body.by not in NO_STEPS),
-        snapshot.status, None, snapshot.awaits_reply,
     )  # fmt: skip
 
 
@@ -215,7 +208,6 @@ _CHANGES: dict[type, Callable[[Graph, Snapshot, Any], Snapshot]] = {
     Answered: _answered,
     Returned: _returned,
     Changed: _changed,
-    Chose: _chose,
     Insight: _insight,
     Skipped: _skipped,
     Turned: _turned,

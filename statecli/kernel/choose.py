@@ -61,8 +61,12 @@ def choose(
     if state.kind == "terminal":
         return _END
     found = routes_of(graph, state.name)
-    if not state.is_plan and len(found) == 1 and found[0].guard is None and trials is None:
-        return Take(found[0]) if found[0].target in graph.states else _nothing(state)
+    if len(found) == 1 and found[0].guard is None:
+        route = found[0]
+        if route.target in graph.states and not state.is_plan:
+            if trials is not None:
+                trials.append(Trial(route.number, route.target, None))
+            return Take(route)
     view: View | None = None
     for at, route in enumerate(found):
         if not _possible(graph, state, route, at_turn_end):

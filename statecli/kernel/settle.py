@@ -56,18 +56,24 @@ class Recorder:
         return next(token for token in tokens if token.id == number)
 
 
-def enter(record_to: Recorder, token: int, target: str, number: int | None, why: str = "") -> None:
+def enter(
+    record_to: Recorder,
+    token: int,
+    target: str,
+    number: int | None,
+    by: str = "",
+    why: str = "",
+) -> None:
     """Move a token into a state; one that says ``on_reenter: reset`` forgets its last visit."""
-    graph = record_to.graph
-    state = graph.states[target]
+    state = record_to.graph.states[target]
     forgotten: tuple[str, ...] = ()
     reopened: tuple[str, ...] = ()
-    if state.settings.get("on_reenter") == "reset":
+    if state.is_plan and state.settings.get("on_reenter") == "reset":
         held = record_to.snapshot.data.keys() | record_to.snapshot.early.keys()
         forgotten = tuple(i.key for i in state.deliverables() if i.key in held)
         keys = (record(state, task) for task in state.tasks)
         reopened = tuple(key for key in keys if key in record_to.snapshot.tasks)
-    record_to.emit(Entered(token, target, number, why, forgotten, reopened))
+    record_to.emit(Entered(token, target, number, by, why, forgotten, reopened))
 
 
 def settle(record_to: Recorder, number: int, *, at_turn_end: bool = False) -> bool:
@@ -111,7 +117,7 @@ def settle(record_to: Recorder, number: int, *, at_turn_end: bool = False) -> bo
         if route.target == END:
             record_to.emit(Ended(number, END))
             return True
-        enter(record_to, number, route.target, route.number, route.why)
+        enter(record_to, number, route.target, route.number, "settle", route.why)
         visited.add(route.target)
     return moved
 
@@ -151,6 +157,6 @@ def _net(record_to: Recorder, number: int) -> bool:
     if target is None:
         record_to.emit(Ended(number, END))
         return True
-    enter(record_to, number, target, None, why)
+    enter(record_to, number, target, None, why=why)
     settle(record_to, number)
     return True

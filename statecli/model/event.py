@@ -33,13 +33,14 @@ class Started(NamedTuple):
 
 
 class Entered(NamedTuple):
-    """A token moved. `number` is the route taken in the state it left (None: not by a route);
-    `forgotten` are fields and `reopened` tasks (``state/task``) of a state with
+    """A token moved. `number` is the route taken in the state it left (None: not by a route), `by`
+    how it was chosen (as in `Chose`; empty: not by a choice); `forgotten` are fields and `reopened` tasks (``state/task``) of a state with
     ``on_reenter: reset``."""
 
     token: int
     state: str
     number: int | None = None
+    by: str = ""
     why: str = ""
     forgotten: tuple[str, ...] = ()
     reopened: tuple[str, ...] = ()

@@ -316,6 +316,10 @@ def _plain(message: str | None) -> str:
         return "'=' assigns; write '==' to compare"
     if text in {"invalid syntax", "f-string: invalid syntax"}:
         return "not a condition in the expression language"
+    if text.startswith("invalid "):
+        return f"not a condition: unexpected {text.removeprefix('invalid ')}"
+    if text.startswith("(unicode error)"):
+        return "a broken escape in a text"
     return text[:1].lower() + text[1:]
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from statecli.model.graph import Field, Graph, State, Transition
-from statecli.model.guard import Guard
+from statecli.model.guard import Guard, invalid
+from statecli.session.function import is_plain
 
 #: The kind of a state whose body is Python.
 FUNCTION = "function"
@@ -36,7 +37,6 @@ default = When(None)
 
 def _read(value: Any) -> When:
     from statecli.load.guardtext import GuardReader
-    from statecli.model.guard import invalid
 
     issues: list[Any] = []
     guard = GuardReader(issues, in_goal=False).when(value, ())
@@ -117,7 +117,8 @@ class GraphBuilder:
         states = {
             name: State(name, FUNCTION, (), tuple(routes[name]),
                         description=inspect.getdoc(body) or "",
-                        settings={"body": body, "tags": self._tags.get(name, ())})
+                        settings={"body": body, "tags": self._tags.get(name, ()),
+                                  "plain": is_plain(body)})
             for name, body in self._states.items()
         }  # fmt: skip
         settings: Mapping[str, Any] = {"data_type": self._type} if self._type else {}

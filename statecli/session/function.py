@@ -7,11 +7,23 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
+from statecli.kernel.settle import Recorder
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Changed
+from statecli.model.graph import State
 
 #: Values that need no copy: a body cannot change them.
 _FIXED = (str, int, float, bool, bytes, type(None), frozenset)
+
+
+def is_plain(body: Any) -> bool:
+    """Whether a body is a function of the data alone that returns at once."""
+    if not inspect.isfunction(body) or inspect.isgeneratorfunction(body):
+        return False
+    if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
+        return False
+    required = [p for p in inspect.signature(body).parameters.values() if p.default is p.empty]
+    return len(required) == 1
 
 
 class MissingInput(ValueError):
@@ -45,6 +57,14 @@ class FunctionBody:
         for parameter, required in self.wanted(body):
             if required and parameter not in self.inputs:
                 raise MissingInput(f"'{name}' needs the input '{parameter}'")
+
+    def plain(self, to: Recorder, state: State) -> Any:
+        """Call a plain function and record its delta; what it gave back."""
+        body: Any = state.settings["body"]
+        result = body(self._copied(to.snapshot.data))
+        if result:
+            to.emit(Changed(to.snapshot.tokens[0].id, state.name, dict(result)))
+        return result
 
     async def __call__(self, step: Step) -> AsyncIterator[Delta | None]:
         """One body: a deep copy of the data in, a delta out."""

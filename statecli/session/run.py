@@ -15,10 +15,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from statecli.engine.advance import Custom, Engine, first_state
+from statecli.engine.move import move
 from statecli.kernel.apply import apply, fold
+from statecli.kernel.settle import Recorder
 from statecli.kinds.step import Delta
 from statecli.model.event import Body, Ended, Event, Failed, Jumped, Started
-from statecli.model.graph import Graph
+from statecli.model.graph import Graph, State
 from statecli.model.ports import (
     Chunk,
     ModelError,
@@ -136,10 +138,35 @@ class Run:
     def step(self, inputs: Mapping[str, Any] | None = None) -> Step | None:
         """Run one body; None where there is nothing to run. `inputs` reach this step only; a
         missing required one raises before it."""
+        if inputs is None and self._snapshot.status == "running":
+            state = self.graph.states[self._snapshot.state]
+            if state.transitions and state.settings.get("plain") is True:
+                return self._plain(state)
         self._prepare(inputs)
         for _ in self._one():
             pass
         return self._last
+
+    def _plain(self, state: State) -> Step:
+        """A step of a state that is a plain function of the data: nothing in it can wait."""
+        to = Recorder(self.graph, self._snapshot)
+        try:
+            result = self._body.plain(to, state)
+        except Exception as error:
+            to.emit(Failed(self._snapshot.token.id, state.name, str(error)))
+            self._snapshot = to.snapshot
+            self._keep(to.bodies)
+            raise RunError(f"{state.name}: {error}") from error
+        options = move(to, self._snapshot.token.id, state, by="order")
+        if options is not None:
+            names = ", ".join(route.target for route in options)
+            raise RunError(f"{state.name}: nobody is there to choose among {names}")
+        self._snapshot = to.snapshot
+        self._keep(to.bodies)
+        last = to.bodies[-1]
+        if isinstance(last, Failed):
+            raise RunError(f"{state.name}: {last.error}")
+        return Step(state.name, result, self._snapshot.data)
 
     def iterate(
         self,
@@ -320,8 +347,8 @@ class Run:
     def _named(self, state: str, halts: Sequence[str]) -> bool:
         if state in halts:
             return True
-        tags = self.graph.states[state].settings.get("tags") or () if halts else ()
-        return any(f"@tag:{tag}" in halts for tag in tags if isinstance(tags, list | tuple))
+        tags = self.graph.states[state].settings.get("tags") if halts else None
+        return isinstance(tags, list | tuple) and any(f"@tag:{tag}" in halts for tag in tags)
 
 
 def _always(_: Snapshot) -> bool:
@@ -338,7 +365,7 @@ def _now(stream: AsyncIterator[ResultT]) -> ResultT:
     """The next item of an async generator that never really waits."""
     waiting = stream.__anext__().__await__()
     try:
-        next(waiting)
+        waiting.send(None)
     except StopIteration as stop:
         found: ResultT = stop.value
         return found
