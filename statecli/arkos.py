@@ -1,8 +1,8 @@
 """What the ARKOS documentation's examples import, so that custom states run unchanged.
 
-While a plugin loads, `state_module.state`, `state_module.state_registry`, `model_module.ArkModelNew`
-and `tool_module.tool_call` resolve to this module, and the names that the examples use without
-importing them (`register_state`, `json`) are there.
+While a plugin loads, the documents' modules (`state_module.state`, `state_module.state_registry`,
+`model_module.ArkModelNew`, `tool_module.tool_call`) resolve to this one, and the names that the
+examples use without importing them (`register_state`, `json`) are there.
 """
 
 from __future__ import annotations

@@ -86,6 +86,7 @@ def _streams(stdin: bytes) -> Iterator[tuple[_Kept, _Kept]]:
 def _result(code: int, out: str, err: str, wants_json: bool) -> Result:
     for stream in (out, err):
         assert "Traceback (most recent call last)" not in stream, stream
+    assert "fault of statecli" not in err, err
     data = json.loads(out) if wants_json and out.strip() else None
     return Result(code, out, err, data)
 
@@ -173,4 +174,4 @@ def compare(result: Result, expected: Sequence[Say], also_fine: Sequence[Say] = 
         for d in left
         if not any(say.fits(d) for say in also_fine)
     ]
-    assert not missing and not extra, f"missing: {missing}\nextra: {extra}"
+    assert (missing, extra) == ([], [])

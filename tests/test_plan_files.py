@@ -196,3 +196,12 @@ def test_the_misspelt_conditions_are_repaired(tmp_path: Path) -> None:
 def test_a_plan_with_its_old_spellings_repaired_is_clean(path: Path, tmp_path: Path) -> None:
     check(tmp_path, "plan.json", path.read_bytes(), "--fix", "--select", "old-spelling")
     assert validate("--strict", tmp_path / "plan.json").code == 0
+
+
+@pytest.mark.parametrize("path", PLANS, ids=lambda p: p.name)
+def test_a_plan_read_as_yaml(path: Path, tmp_path: Path) -> None:
+    """JSON is YAML, so under another name it says the same at the same places."""
+    keys = ("rule", "severity", "message", "start", "end", "where", "states")
+    first = check(tmp_path, "plan.json", path.read_bytes()).diagnostics
+    second = check(tmp_path, "plan.yaml", path.read_bytes()).diagnostics
+    assert [[d[k] for k in keys] for d in first] == [[d[k] for k in keys] for d in second]

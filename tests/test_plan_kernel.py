@@ -94,7 +94,7 @@ class Driver:
         snapshot = self.to.snapshot
         found: dict[str, Any] = {}
         for state in self.graph.states.values():
-            status = state_status(self.graph, snapshot, state)
+            status = state_status(snapshot, state)
             tasks = self.goal_tasks(state, status)
             for task in state.tasks:
                 tasks[task.id] = {

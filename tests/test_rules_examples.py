@@ -16,7 +16,7 @@ EXAMPLES: list[dict[str, Any]] = yaml.safe_load(
 KEYS = {
     *("rule", "about", "input", "name", "place", "line", "count", "silent", "severity", "says"),
     *("not_says", "states", "absent", "also", "only", "fix", "fixed", "same", "gone", "args"),
-    *("config", "files", "hides", "related_says", "related_count"),
+    *("config", "files", "hides", "related_says", "related_count", "with"),
 }
 Point = tuple[int, int]
 
@@ -161,11 +161,13 @@ FIXED = [e for e in EXAMPLES if {"fixed", "same", "gone"} & set(e)]
 def test_fix(example: dict[str, Any], tmp_path: Path) -> None:
     name, marked, _ = prepare(example, tmp_path)
     rule = example["rule"]
-    check(tmp_path, name, marked.text, "--select", rule, "--fix")
+    # a suppression is unused only if the rule that it names has run
+    selected = f"{rule},{example['with']}" if "with" in example else rule
+    check(tmp_path, name, marked.text, "--select", selected, "--fix")
     after = (tmp_path / name).read_text(encoding="utf-8")
     if example["fix"] == "unsafe":
         assert after == marked.text, "an unsafe fix was applied without --unsafe-fixes"
-        validate("--select", rule, "--fix", "--unsafe-fixes", tmp_path / name)
+        validate("--select", selected, "--fix", "--unsafe-fixes", tmp_path / name)
         after = (tmp_path / name).read_text(encoding="utf-8")
     assert after != marked.text, "nothing was fixed"
     if "fixed" in example:
@@ -173,7 +175,7 @@ def test_fix(example: dict[str, Any], tmp_path: Path) -> None:
         assert after in (fixed if isinstance(fixed, list) else [fixed])
     if "same" in example:
         assert yaml.safe_load(after) == yaml.safe_load(example["same"])
-    assert validate("--select", rule, tmp_path / name).of(rule) == []
+    assert validate("--select", selected, tmp_path / name).of(rule) == []
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -191,3 +193,20 @@ def test_a_plugin_is_looked_at_and_not_run(tmp_path: Path) -> None:
     text = "{initial: a, states: {a: {type: wizard, transition: {next: [a]}}}}"
     assert "unknown-state-type" not in check(tmp_path, "graph.yaml", text).rules()
     assert not witness.exists()
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=label)
+def test_safe_fixes_settle(example: dict[str, Any], tmp_path: Path) -> None:
+    """`--fix` brings nothing new, leaves nothing that it could do, and has nothing to do twice."""
+    name, marked, _ = prepare(example, tmp_path)
+    before = check(tmp_path, name, marked.text)
+    reported = validate("--fix", tmp_path / name)
+    fixed = (tmp_path / name).read_bytes()
+    after = validate(tmp_path / name)
+    assert reported.diagnostics == after.diagnostics
+    assert not [d for d in after.diagnostics if d.get("fix") and d["fix"]["safe"]]
+    worse = {"error", "warning"}
+    had = {d["rule"] for d in before.diagnostics if d["severity"] in worse}
+    assert {d["rule"] for d in after.diagnostics if d["severity"] in worse} <= had
+    validate("--fix", tmp_path / name)
+    assert (tmp_path / name).read_bytes() == fixed

@@ -60,15 +60,18 @@ def _main(argv: list[str]) -> int:
         if "--version" in argv:
             write([f"statecli {__version__}\n"])
             return 0
-        parser = full_parser()
-        if not argv or "--help" in argv or "-h" in argv:
-            write([parser.format_help()])
-            return 0 if argv else 2
-        parser.parse_args(argv)
-        raise Unable("which command?", f"one of: {', '.join(COMMANDS)}")
+        if "--help" in argv or "-h" in argv:
+            write([full_parser().format_help()])
+            return 0
+        parser = Parser(prog="statecli")
+        add_global(parser)
+        parser.read(argv)
+        raise Unable("which command?", f"one of {', '.join(COMMANDS)}; statecli --help says more")
     name = argv[at]
     if name not in COMMANDS:
         hint = did_you_mean(name, COMMANDS) or f"the commands are: {', '.join(COMMANDS)}"
+        if os.path.exists(name):
+            hint = f"statecli validate {name} checks it"
         raise Unable(f"no command is named '{name}'", hint)
     command = load(name)
     parser = Parser(prog=f"statecli {name}", description=command.HELP)
@@ -96,7 +99,8 @@ def _command_at(argv: list[str]) -> int | None:
 
 def full_parser() -> argparse.ArgumentParser:
     """Every command in one parser: for `--help` and for the completions."""
-    parser = Parser(prog="statecli", description="Validate and explain state graphs.")
+    about = "author, prove, draw, run and test state graphs of conversations and agents"
+    parser = Parser(prog="statecli", description=about)
     add_global(parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     for name in COMMANDS:
@@ -145,6 +149,31 @@ class Parser(argparse.ArgumentParser):
             hint = did_you_mean(word, list(self._option_string_actions))
             raise Unable(f"no option is named '{word}'", hint or f"see {self.prog} --help")
         return args
+
+    def format_usage(self) -> str:
+        return f"usage: {self.usage or self._short()}\n"
+
+    def format_help(self) -> str:
+        self.usage = self.usage or self._short().replace("%", "%%")
+        return super().format_help()
+
+    def _short(self) -> str:
+        """The command with its arguments; the options are listed below it anyway."""
+        words = [self.prog, "[OPTIONS]"]
+        for action in self._actions:
+            if not action.option_strings:
+                word = str(action.metavar or action.dest)
+                many = {"*": f"[{word}]...", "+": f"{word}...", "?": f"[{word}]"}
+                words.append(many.get(str(action.nargs), word))
+        return " ".join(words)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """As argparse does, in our words and with the nearest choice."""
+        choices = [str(choice) for choice in action.choices or ()]
+        if choices and value not in choices:
+            name = "/".join(action.option_strings) or str(action.metavar or action.dest)
+            guess = did_you_mean(str(value), choices)
+            raise Unable(f"{name}: '{value}' is none of {', '.join(choices)}", guess)
 
     def error(self, message: str) -> NoReturn:
         raise Unable(message.removeprefix("argument "), f"see {self.prog} --help")

@@ -42,6 +42,15 @@ def tell(line: str) -> None:
         sys.stderr.flush()
 
 
+def flush() -> None:
+    """Send out what is still held back, at the end of the process."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # nobody reads it any more
+            hush()
+
+
 def hush() -> None:
     """Let nothing more be written to a standard output that nobody reads, nor complained about."""
     try:

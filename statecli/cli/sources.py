@@ -42,33 +42,37 @@ class Sources:
     def __iter__(self) -> Iterator[Source]:
         graphs: set[str] = set()
         for candidate in self._search.candidates:
-            try:
-                source = self._source(candidate)
-            except Unable as problem:
-                self.trouble.append(problem.message)
+            data = self._read(candidate)
+            source = self._source(candidate, data) if data is not None else None
+            if source is not None or data is None:
                 graphs.add(candidate.path)
-                continue
             if source is not None:
-                graphs.add(candidate.path)
                 yield source
         if not self.args.allow_empty:
             for word, paths in self._search.groups.items():
                 if graphs.isdisjoint(paths):
-                    kind = "folder" if os.path.isdir(word) else "pattern"
-                    self.trouble.append(f"{word}: no graph in this {kind}")
+                    folder = "no graph in this folder"
+                    pattern = "no graph fits this pattern"
+                    self.trouble.append(f"{word}: {folder if os.path.isdir(word) else pattern}")
 
-    def _source(self, candidate: Candidate) -> Source | None:
+    def _read(self, candidate: Candidate) -> bytes | None:
+        """What stands in a file; None if it cannot be read, which is told at the end."""
+        if candidate.path == STDIN:
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
+        try:
+            return content(candidate.path, MAX_BYTES)
+        except Unable as problem:
+            self.trouble.append(problem.message)
+            return None
+
+    def _source(self, candidate: Candidate, data: bytes) -> Source | None:
         """The graph in a file; None if it does not look like one."""
         path, named = candidate
         if path == STDIN:
             path = self.args.stdin_filename or "<stdin>"
-            data = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            if named and self.settings.excludes(path):
-                file = self.settings.of(path).file
-                self.skipped.append(Skipped(path, f"excluded in {file}"))
-                return None
-            data = content(path, MAX_BYTES)
+        elif named and self.settings.excludes(path):
+            self.skipped.append(Skipped(path, f"excluded in {self.settings.of(path).file}"))
+            return None
         path = path.removeprefix("./")
         if not named and not may_be_graph(path, data):
             return None

@@ -11,19 +11,30 @@ from functools import cached_property
 from typing import TypeVar
 
 from statecli.config import Config
-from statecli.kernel.order import followers, routes
-from statecli.lint import graphs
+from statecli.kernel.order import followers, options, routes
+from statecli.lint import doubt, graphs, reading, templates
+from statecli.lint.guardtable import GuardTable, guard_table
+from statecli.lint.misfits import Misfit, misfits
 from statecli.lint.rule import rules
-from statecli.load.loader import Loaded
+from statecli.load.loader import Loaded, is_state
+from statecli.load.shape import STATE_KEYS
+from statecli.model.data import is_list, is_map
 from statecli.model.diagnostic import Finding
-from statecli.model.graph import END, KINDS, WAITING_KINDS, Graph, State, Transition
+from statecli.model.graph import END, KINDS, WAITING_KINDS, Field, Graph, State, Transition
+from statecli.model.guard import Atom, Closed, Complete, Expr, walk
 from statecli.model.guard import reads as guard_reads
-from statecli.model.span import Place
+from statecli.model.keys import KEY_SLIPS
+from statecli.model.nearest import nearest
+from statecli.model.shape import BadCondition, MissingKey, UnknownKey, WrongType
+from statecli.model.span import Path, Place
 from statecli.text.document import Document
 
 IssueT = TypeVar("IssueT")
 #: Fields that exist without being declared (model.md 3 and 7).
 IMPLICIT_FIELDS = frozenset({"messages", "plan", "plan_step", "needs_permission"})
+#: So many different unknown keys are compared with the known ones; a file with more is no slip.
+MOST_GUESSES = 1000
+_DONE = (Complete, Closed)
 
 
 class Facts:
@@ -38,6 +49,7 @@ class Facts:
         self.document: Document = loaded.document
         self._fired: dict[str, list[Finding]] = {}
         self._running: set[str] = set()
+        self._tables: dict[int, GuardTable | None] = {}
 
     # --- the file and its graph -----------------------------------------------------------------
 
@@ -88,6 +100,104 @@ class Facts:
             return Place((*state.path, "id")) if "id" in state.settings else Place(state.path)
         return Place(state.path, "key")
 
+    def value(self, path: Path) -> object:
+        """What the document holds at a path; None where it has nothing."""
+        found: object = self.document.value
+        for step in path:
+            if isinstance(step, int):
+                found = found[step] if is_list(found) and step < len(found) else None
+            else:
+                found = found.get(step) if is_map(found) else None
+        return found
+
+    @cached_property
+    def _names_by_path(self) -> dict[Path, str]:
+        return {state.path: state.name for state in self.states}
+
+    def owner(self, path: Path) -> tuple[str, ...]:
+        """The name of the state that a path lies in, as `Finding.states` has it; else empty. A
+        plan state that is left out because its id stands twice counts by its id."""
+        if not self.states:
+            return ()
+        at = path[: len(self.states[0].path)]
+        name: object = self._names_by_path.get(at)
+        if name is None and self.is_plan and len(at) > 1:
+            name = self.value((*at, "id"))
+        return (name,) if isinstance(name, str) else ()
+
+    # --- keys that were meant -------------------------------------------------------------------
+
+    @cached_property
+    def lacking(self) -> dict[Path, list[str]]:
+        """For each object the keys that it must have and has not."""
+        found: dict[Path, list[str]] = {}
+        for missing in self.issues(MissingKey):
+            if missing.severity == "error":
+                found.setdefault(missing.path, []).append(missing.key)
+        for bad in self.issues(BadCondition):
+            if bad.rule == "condition-config-missing":
+                found.setdefault(bad.path, []).extend(bad.choices)
+        return found
+
+    @cached_property
+    def guesses(self) -> dict[Path, str]:
+        """For each unknown key (by its path) the key of its object that it was probably meant to
+        be: the nearest one, or the only required one that the object lacks."""
+        unknown = self.issues(UnknownKey)
+        strangers: dict[Path, int] = {}
+        for issue in unknown:
+            strangers[issue.path[:-1]] = strangers.get(issue.path[:-1], 0) + 1
+        near: dict[tuple[str, str], str | None] = {}
+        found: dict[Path, str] = {}
+        for issue in unknown:
+            asked = (issue.key, issue.object)
+            if asked not in near:
+                slip = KEY_SLIPS.get(issue.object, {}).get(issue.key)
+                fits = slip is None and len(near) < MOST_GUESSES
+                near[asked] = nearest(issue.key, issue.known) if fits else slip
+            guess = near[asked]
+            needed = self.lacking.get(issue.path[:-1], [])
+            alone = len(needed) == 1 and strangers[issue.path[:-1]] == 1
+            if guess is None and alone and isinstance(self.value(issue.path), str):
+                guess = needed[0]
+            if guess is not None:
+                found[issue.path] = guess
+        return found
+
+    @cached_property
+    def meant(self) -> dict[Path, set[str]]:
+        """For each object the keys that it seems to have under a misspelt name, or with a value
+        that cannot be read: what follows from their absence is no mistake of its own."""
+        found: dict[Path, set[str]] = {}
+        for path, guess in self.guesses.items():
+            found.setdefault(path[:-1], set()).add(guess)
+        for issue in self.issues(WrongType):
+            if issue.path:
+                found.setdefault(issue.path[:-1], set()).add(str(issue.path[-1]))
+            if issue.path[:-1] == ("states",) and issue.path[-1] in STATE_KEYS:
+                # A state's keys stand one level too far out, so it looks empty.
+                for state in self.states:
+                    if not state.settings:
+                        found.setdefault(state.path, set()).update(STATE_KEYS)
+        return found
+
+    def misspelt(self, state: str) -> set[str]:
+        """The keys (`type`, `transition`, `tasks`, `next`, ...) that a state means to have but
+        whose name or value is a mistake that another rule names."""
+        if not self.meant:
+            return set()
+        path = self.states[self.index[state]].path
+        inside = self.meant.get((*path, "transition"), set())
+        return self.meant.get(path, set()) | inside
+
+    @cached_property
+    def stray(self) -> frozenset[str]:
+        """The names of what looks like a state but stands beside `states`."""
+        if self.graph is None or self.graph.bare:
+            return frozenset()
+        found = (issue.key for issue in self.issues(UnknownKey) if len(issue.path) == 1)
+        return frozenset(name for name in found if is_state(self.value((name,))))
+
     # --- routes and edges -----------------------------------------------------------------------
 
     @cached_property
@@ -98,14 +208,101 @@ class Facts:
         following = followers(self.graph)
         return [routes(self.graph, state, following[state.name]) for state in self.states]
 
+    def options(self, number: int) -> list[Transition]:
+        """The ways out of a state that a model chooses from, one for each target; empty where it
+        does not choose. How a custom kind goes on is its own affair."""
+        state = self.states[number]
+        if len(state.transitions) < 2 or state.fans_out or self.opaque[number]:
+            return []
+        found: dict[str, Transition] = {}
+        for way in options(self.routes[number]):
+            if way.target in self.index:
+                found.setdefault(way.target, way)
+        if state.kind == "executor":
+            found.pop(state.name, None)
+        return list(found.values()) if len(found) > 1 else []
+
+    @cached_property
+    def guarded(self) -> list[int]:
+        """The states whose guards are worth reasoning about: not those with no guard at all, or
+        with one route that only asks whether everything is done; nor those that end the run, or
+        go on as their own code likes."""
+        found: list[int] = []
+        for number, ways in enumerate(self.routes):
+            for way in ways:
+                if way.guard is not None and (len(ways) > 1 or type(way.guard) not in _DONE):
+                    if not self.opaque[number] and self.states[number].kind != "terminal":
+                        found.append(number)
+                    break
+        return found
+
+    def guard_table(self, state: int) -> GuardTable | None:
+        """The table of the guards of a state's routes, made once; None if it has too many rows."""
+        if state not in self._tables:
+            guards = [way.guard for way in self.routes[state]]
+            self._tables[state] = guard_table(guards, self.fields)
+        return self._tables[state]
+
+    @cached_property
+    def doubled(self) -> list[State]:
+        """The states with two transitions to one target."""
+        found = []
+        for state in self.states:
+            ways = state.transitions
+            count = len(ways)
+            if count > 2:
+                if len({way.target for way in ways}) < count:
+                    found.append(state)
+            elif count == 2 and ways[0].target == ways[1].target:
+                found.append(state)
+        return found
+
+    @cached_property
+    def comparing(self) -> dict[str, set[int]]:
+        """For each key the states whose guards look at its value, not only whether it is set."""
+        found: dict[str, set[int]] = {}
+        for number in self.guarded:
+            for way in self.routes[number]:
+                for part in walk(way.guard) if way.guard is not None else ():
+                    if isinstance(part, Atom) and part.op not in ("exists", "absent"):
+                        found.setdefault(part.key, set()).add(number)
+                    elif isinstance(part, Expr):
+                        for key in part.required:
+                            found.setdefault(key, set()).add(number)
+        return found
+
+    @cached_property
+    def misfits(self) -> list[Misfit]:
+        """The comparisons in guards that do not fit the type of their field."""
+        return misfits(self)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """Every kind that some state has."""
+        return frozenset(state.kind for state in self.states)
+
+    @cached_property
+    def targets(self) -> frozenset[str]:
+        """Every name that stands where a state is meant: targets, `on_error`, entries, initial."""
+        names = {way.target for state in self.states for way in state.transitions}
+        names.update(name for state in self.states if state.jumps for _, name in state.jumps)
+        if self.graph is not None:
+            names.update(name for name, _ in self.graph.entries)
+            names.add(self.graph.initial)
+        return frozenset(names)
+
     @cached_property
     def successors(self) -> list[list[int]]:
         """For each state where a run can go: routes, `on_error`, `on_invalid`. Targets that do
-        not exist are left out; the plan's end is `end`."""
+        not exist are left out; the plan's end is `end`. A terminal state ends the run, so nothing
+        leads on from it, whatever is written there."""
         index = dict(self.index)
         index.setdefault(END, self.end) if self.is_plan else None
         found: list[list[int]] = []
         for state, ways in zip(self.states, self.routes, strict=True):
+            if state.kind == "terminal":
+                found.append([])
+                continue
             targets = [index[way.target] for way in ways if way.target in index]
             targets.extend(index[name] for _, name in state.jumps if name in index)
             found.append(targets)
@@ -152,8 +349,59 @@ class Facts:
         """A shortest path from a root to a state, both included; empty if there is none."""
         return graphs.shortest_path(self.successors, self.roots, {state})
 
+    @cached_property
+    def _breadth_first(self) -> tuple[list[int], list[int]]:
+        return graphs.breadth_first(self.successors, self.roots)
+
+    def way_in(self, members: Sequence[int], most: int) -> list[int]:
+        """The last steps, at most this many, of a shortest path from a root to the first of
+        `members` that it reaches."""
+        before, depth = self._breadth_first
+        path = [min(members, key=depth.__getitem__)]
+        while len(path) < most and before[path[-1]] >= 0:
+            path.append(before[path[-1]])
+        return path[::-1]
+
+    def edge(self, source: int, target: int) -> Place:
+        """Where it is written that one state leads to another; the state itself if nowhere."""
+        state, name = self.states[source], self.names([target])[0]
+        for way in state.transitions:
+            if way.target == name:
+                return Place(way.at)
+        for key, jump in state.jumps:
+            if jump == name:
+                return Place((*state.path, key))
+        return self.place(state)
+
     def has_cycle(self, members: Sequence[int]) -> bool:
         return len(members) > 1 or members[0] in self.successors[members[0]]
+
+    # --- what a mistake named elsewhere puts in doubt -------------------------------------------
+
+    @cached_property
+    def unclear(self) -> set[int]:
+        """States whose kind or ways out are not known, because of a mistake that another rule
+        names."""
+        return doubt.unclear(self)
+
+    @cached_property
+    def mended(self) -> tuple[list[list[int]], list[int]]:
+        """`successors` and `roots` as they would be without the mistakes that other rules name."""
+        return doubt.mended(self)
+
+    @cached_property
+    def traps(self) -> list[list[int]]:
+        """Closed components in which no run ends. Those with a state of an unknown kind, or with
+        one that is `unclear`, are left out: nobody knows what happens there."""
+        opaque, ending = self.opaque, self.ending
+        found = [
+            members
+            for members in self.closed
+            if not any(ending[member] or opaque[member] for member in members)
+        ]
+        if not found or self.fired("undefined-initial"):
+            return []
+        return [members for members in found if self.unclear.isdisjoint(members)]
 
     # --- what states are ------------------------------------------------------------------------
 
@@ -190,6 +438,25 @@ class Facts:
     # --- data -----------------------------------------------------------------------------------
 
     @cached_property
+    def collecting(self) -> list[State]:
+        """The states that ask for values: those with tasks or a goal."""
+        return [state for state in self.states if state.tasks or state.goal is not None]
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field]:
+        """The fields of the graph whose type is certain: not those that are declared in two ways,
+        which is a finding of its own."""
+        fields = self.graph.fields if self.graph is not None else {}
+        disputed = self.fired("deliverable-type-conflict")
+        if not disputed:
+            return fields
+        keys: set[object] = set()
+        for finding in disputed:
+            path = finding.at.path
+            keys.add(self.value((*(path[:-1] if isinstance(path[-1], str) else path), "key")))
+        return {name: field for name, field in fields.items() if name not in keys}
+
+    @cached_property
     def given(self) -> frozenset[str]:
         """Fields that are set before the first step: defaults, session context, `inputs`."""
         fields = self.graph.fields.values() if self.graph is not None else ()
@@ -209,6 +476,18 @@ class Facts:
             for key in keys:
                 found.setdefault(key, []).append(number)
         return found
+
+    @cached_property
+    def templates(self) -> list[templates.Variable]:
+        """The `{{name}}` variables in the texts of the graph and its states."""
+        if self.graph is None or "{{" not in self.document.text:
+            return []
+        return templates.variables(self.graph, self.states)
+
+    @cached_property
+    def foreign_reads(self) -> list[tuple[int, str]]:
+        """(state, key) for what a state reads and somebody else must have set before."""
+        return reading.foreign(self)
 
     def guard_reads(self, state: int) -> dict[str, Transition]:
         """The fields that the guards of a state look at, each with the first route that does."""

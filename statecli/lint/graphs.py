@@ -86,6 +86,23 @@ def shortest_path(
     return []
 
 
+def breadth_first(edges: Edges, roots: Iterable[int]) -> tuple[list[int], list[int]]:
+    """For each node the one before it on a shortest path from a root (-1 for a root), and the
+    length of that path; both -1 where there is none."""
+    before = [-1] * len(edges)
+    depth = [-1] * len(edges)
+    queue = list(roots)
+    for root in queue:
+        depth[root] = 0
+    for node in queue:
+        for target in edges[node]:
+            if depth[target] < 0:
+                depth[target] = depth[node] + 1
+                before[target] = node
+                queue.append(target)
+    return before, depth
+
+
 def reversed_edges(edges: Edges) -> list[list[int]]:
     """For each node the nodes with an edge to it."""
     sources: list[list[int]] = [[] for _ in edges]

@@ -20,13 +20,20 @@ def lint(loaded: Loaded, config: Config | None = None) -> list[Diagnostic]:
 
     The severities are those of the config; a rule switched off does not run.
     """
-    config = config or Config()
-    active = selected(config)
-    facts = Facts(loaded, config, active)
+    return check(facts_of(loaded, config or Config()))
+
+
+def facts_of(loaded: Loaded, config: Config) -> Facts:
+    """What the rules ask about; nothing of it is computed yet."""
+    return Facts(loaded, config, selected(config))
+
+
+def check(facts: Facts) -> list[Diagnostic]:
+    """The diagnostics of a graph, for those who ask its facts more than that."""
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _run(facts, active)
+        return _run(facts, dict(facts.active))
     finally:
         if collecting:
             gc.enable()

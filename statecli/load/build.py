@@ -32,7 +32,7 @@ class Builder:
         """Note the state names that another reader would not take for text (404, null, true)."""
         if self.document.language != "yaml":
             return
-        from statecli.text.yaml_text import core_value
+        from statecli.text.core_value import core_value
 
         for name in names:
             if type(core_value(name)) is not str and self.document.is_plain((*at, name), key=True):
@@ -52,7 +52,7 @@ class Builder:
         return tuple(
             (key, self.name(value[key], (*path, key)))
             for key in ("on_error", "on_invalid")
-            if key in value and not is_map(value[key]) and not is_list(value[key])
+            if value.get(key) is not None and not is_map(value[key]) and not is_list(value[key])
         )
 
     def initial(self, key: str, names: list[str]) -> tuple[str, Path | None]:

@@ -18,6 +18,8 @@ from statecli.text.nodes import Node, entry_of
 
 #: The largest text that is read, in bytes; 100,000 states are about 10 MB.
 MAX_BYTES = 64_000_000
+#: Deeper than any graph, and far below what would exhaust the stack.
+MAX_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,15 @@ class Problem:
     hint: str = ""
     other: tuple[str, int, int] | None = None
     where: Path = ()
+
+
+def duplicate_key(
+    name: str, where: Path, extent: tuple[int, int], other: tuple[str, int, int]
+) -> Problem:
+    """The problem of a key that stands twice in one mapping, in YAML and JSON alike."""
+    shown = name if len(name) <= 60 else name[:59] + "…"
+    message = f"the key '{shown}' is already there; most readers silently keep only the last one"
+    return Problem("duplicate-key", message, *extent, other=other, where=where)
 
 
 def _nothing() -> Node | None:

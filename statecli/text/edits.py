@@ -12,7 +12,7 @@ from statecli.text.characters import value_offsets
 from statecli.text.document import Document
 from statecli.text.nodes import Node, entry_of
 from statecli.text.removal import NotPossible, Parent, removal, rest_is_blank, value_end
-from statecli.text.scalars import written
+from statecli.text.scalars import is_plain, written
 
 
 class Change(NamedTuple):
@@ -167,7 +167,7 @@ def _rewritten(document: Document, node: Node, text: str, within: tuple[int, int
     content = text
     if within is not None:
         content = node.text[: within[0]] + text + node.text[within[1] :]
-        if node.style in ("|", ">"):
+        if node.style in ("|", ">") or is_plain(text):
             return Change(*value_offsets(document.text, node, *within), text)
     end = value_end(document.text, node)
     return Change(node.start, end, written(content, document.language, node.style))

@@ -9,9 +9,8 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 from typing import NoReturn
 
 from statecli.model.data import is_map
-from statecli.text.document import Document, Problem
+from statecli.text.document import MAX_DEPTH, Document, Problem, duplicate_key
 from statecli.text.nodes import Node
-from statecli.text.yaml_text import MAX_DEPTH, duplicate_key
 
 _TOKEN = re.compile(
     r"[ \t\r\n]*(?:([{}\[\],:])|(\")|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"

@@ -15,8 +15,13 @@ def written(text: str, language: str, style: str = "") -> str:
     """The text in the file's language, in quotes of this style or with those that it needs."""
     if language == "json" or style == '"':
         return json.dumps(text, ensure_ascii=False)
-    if style == "" and _PLAIN.fullmatch(text) and text.casefold() not in _WORDS:
+    if style == "" and is_plain(text) and text.casefold() not in _WORDS:
         return text
     if text.isprintable():
         return "'" + text.replace("'", "''") + "'"
     return json.dumps(text, ensure_ascii=False)
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is letters that mean themselves in every style of quotes and without."""
+    return _PLAIN.fullmatch(text) is not None

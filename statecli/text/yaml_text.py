@@ -10,7 +10,8 @@ import yaml
 from yaml import nodes
 
 from statecli.model.span import Path
-from statecli.text.document import Document, Problem
+from statecli.text.core_value import core_value
+from statecli.text.document import MAX_DEPTH, Document, Problem, duplicate_key
 from statecli.text.nodes import Node
 from statecli.text.yaml_layout import NO_SPACES
 
@@ -23,39 +24,13 @@ try:
 except ImportError:  # a PyYAML built without libyaml: same nodes, ten times slower
     _Parser = yaml.BaseLoader
 
-#: Deeper than any graph, and far below what would exhaust the stack.
-MAX_DEPTH = 100
 #: What aliases may expand to.
 MAX_EXPANDED = 100_000
 #: libyaml, a YAML 1.1 reader, breaks lines at these; YAML 1.2 and editors do not.
 _NOT_BREAKS = {"\x85": "\ue085", "\u2028": "\ue028", "\u2029": "\ue029"}
 _BACK = str.maketrans({stand_in: char for char, stand_in in _NOT_BREAKS.items()})
 
-_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
-_WORDS: dict[str, object] = {
-    "": None, "~": None, "null": None, "Null": None, "NULL": None,
-    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
-}  # fmt: skip
-_SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-#: Only text that begins like this can be anything but text.
-_FIRST = frozenset("0123456789+-.~nNtTfF")
 _CORE = "tag:yaml.org,2002:"
-
-
-def core_value(text: str) -> object:
-    """The value of a plain scalar in YAML 1.2's core schema."""
-    if not text or text[0] not in _FIRST:
-        return text or None
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INT.fullmatch(text) and len(text) <= 4000:
-        return int(text, 8 if text.startswith("0o") else 16 if text.startswith("0x") else 10)
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    if _SPECIAL.fullmatch(text):
-        return float(text.replace(".", ""))
-    return text
 
 
 class _NoTags:
@@ -257,15 +232,6 @@ class _Converter:
         problem = _problem(node, f"the tag '{label}' means nothing here", where=path)
         self.problems.append(replace(problem, hint="quote the text, if it is one"))
         return node.value if type(node) is ScalarNode else None
-
-
-def duplicate_key(
-    name: str, where: Path, extent: tuple[int, int], other: tuple[str, int, int]
-) -> Problem:
-    """The problem of a key that stands twice in one mapping, in YAML and JSON alike."""
-    shown = name if len(name) <= 60 else name[:59] + "…"
-    message = f"the key '{shown}' is already there; most readers silently keep only the last one"
-    return Problem("duplicate-key", message, *extent, other=other, where=where)
 
 
 def _refuse_odd_blanks(key: Any, name: str) -> None:

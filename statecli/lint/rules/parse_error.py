@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
-from statecli.model.diagnostic import Finding, Related
-from statecli.text.document import offsets
+from statecli.lint.problems import from_problems
+from statecli.model.diagnostic import Finding
 
 FAMILY = "syntax"
 SEVERITY = "error"
@@ -32,19 +32,3 @@ OWN_FORM = False
 def check(facts: Facts) -> Iterator[Finding]:
     """The problems that the reader had with the text itself."""
     yield from from_problems(facts, "parse-error")
-
-
-def from_problems(facts: Facts, rule: str) -> Iterator[Finding]:
-    """The reader's problems that one rule reports."""
-    for problem in facts.document.problems:
-        if problem.rule == rule:
-            related: tuple[Related, ...] = ()
-            if problem.other is not None:
-                message, start, end = problem.other
-                related = (Related(message, offsets(start, end)),)
-            yield Finding(
-                message=problem.message,
-                at=offsets(problem.start, problem.end, problem.where),
-                hint=problem.hint,
-                related=related,
-            )

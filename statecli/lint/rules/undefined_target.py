@@ -38,6 +38,8 @@ from statecli.model.span import Place
 
 FAMILY = "references"
 SEVERITY = "error"
+#: So many comparisons of an unknown name with that of a state are worth the wait.
+MOST_COMPARISONS = 1_000_000
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -45,21 +47,40 @@ def check(facts: Facts) -> Iterator[Finding]:
     if facts.graph is None:
         return
     known = facts.index
+    # What stands beside `states` is one mistake, and unknown-key names it.
+    unknown = facts.targets - known.keys() - facts.stray - ({END} if facts.is_plan else set())
+    if not unknown or not known:
+        return
     guesses: dict[str, str | None] = {}
     for name, target, at in _references(facts):
-        if target in known or (target == END and facts.is_plan):
+        if target not in unknown:
             continue
         if target not in guesses:
-            guesses[target] = nearest(target, known) if len(guesses) < 50 else None
+            worth = len(guesses) * len(known) < MOST_COMPARISONS
+            guesses[target] = _guess(facts, target) if worth else None
         guess = guesses[target]
         fix = Fix(f"write '{guess}'", (Edit(at, guess, "text"),)) if guess is not None else None
         yield Finding(
             message=f"no state is named '{target}'",
             at=at,
             states=(name,) if name else (),
-            hint=f"did you mean '{guess}'?" if guess is not None else "",
+            hint=_hint(target, guess),
             fix=fix,
         )
+
+
+def _guess(facts: Facts, target: str) -> str | None:
+    if facts.is_plan and target.strip("_").casefold() == END.strip("_"):
+        return END
+    return nearest(target, facts.index)
+
+
+def _hint(target: str, guess: str | None) -> str:
+    if guess is not None:
+        return f"did you mean '{guess}'?"
+    if target.strip("_").casefold() == END.strip("_"):
+        return "lead it to a state of type 'terminal'"
+    return f"name a state of the graph, or add '{target}'" if target else "name a state"
 
 
 def _references(facts: Facts) -> Iterator[tuple[str, str, Place]]:

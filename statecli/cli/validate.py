@@ -1,0 +1,175 @@
+"""`statecli validate`: find what is wrong in graphs, and say it at the right place."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+from collections.abc import Iterable
+
+from statecli import __version__
+from statecli.cli.output import tell, write
+from statecli.cli.outputs import Outputs
+from statecli.cli.settings import LEVELS, Settings
+from statecli.cli.sources import Source, Sources
+from statecli.lint.facts import Facts
+from statecli.lint.linter import check, facts_of
+from statecli.lint.rule import rules
+from statecli.load.loader import FORMS, build
+from statecli.model.unable import Unable
+from statecli.report.reporter import FAILING, Finished, Numbers, Report, names, shown_path
+
+NAME = "validate"
+HELP = "find what is wrong in graphs, and say it at the right place"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options, in the order of `--help`."""
+    parser.add_argument(
+        "graphs",
+        nargs="*",
+        metavar="GRAPH",
+        help="files, folders, patterns, or - for standard input (default: graphs/, else .)",
+    )
+    _add_input(parser.add_argument_group("what is read"))
+    _add_rules(parser.add_argument_group("what is looked for"))
+    _add_exit(parser.add_argument_group("what makes it fail"))
+    _add_report(parser.add_argument_group("what is shown"))
+    _add_fixes(parser.add_argument_group("fixes"))
+
+
+def _add_input(group: argparse._ArgumentGroup) -> None:
+    flag = "store_true"
+    group.add_argument("--form", choices=FORMS, help="read every file as a graph of this form")
+    group.add_argument("--strict-input", action=flag, help="a named file that is no graph fails")
+    group.add_argument("--allow-empty", action=flag, help="a folder without graphs is fine")
+    group.add_argument("--stdin-filename", metavar="FILE", help="what standard input is called")
+
+
+def _add_rules(group: argparse._ArgumentGroup) -> None:
+    for option, text in (
+        ("--select", "only these rules and families"),
+        ("--ignore", "all but these rules and families"),
+        ("--extend-select", "these rules and families too"),
+    ):
+        group.add_argument(option, action="append", metavar="RULE,..", help=text)
+    group.add_argument(
+        "--severity", action="append", metavar="RULE=LEVEL", help="error, warning, info or off"
+    )
+    group.add_argument("--list-rules", action="store_true", help="show every rule and end")
+    group.add_argument(
+        "--verify",
+        action=argparse.BooleanOptionalAction,
+        help="explore which turns the guards allow",
+    )
+
+
+def _add_exit(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--fail-on", choices=LEVELS, help="end with 1 from this severity on (default: error)"
+    )
+    group.add_argument(
+        "--strict",
+        dest="fail_on",
+        action="store_const",
+        const="warning",
+        help="the same as --fail-on warning",
+    )
+    group.add_argument("--exit-zero", action="store_true", help="end with 0 whatever is found")
+
+
+def _add_report(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--format",
+        action="append",
+        metavar="FORMAT[=FILE]",
+        help=f"{', '.join(names())} (default: text); may be given several times",
+    )
+    group.add_argument("-o", "--output", metavar="FILE", help="write the report to this file")
+    group.add_argument("-v", "--verbose", action="store_true", help="show infos too")
+    group.add_argument("--all", action="store_true", help="show all of a rule, however many")
+
+
+def _add_fixes(group: argparse._ArgumentGroup) -> None:
+    flag = "store_true"
+    group.add_argument("--fix", action=flag, help="change the files where that is safe")
+    group.add_argument("--unsafe-fixes", action=flag, help="and where it is only likely right")
+    group.add_argument("--diff", action=flag, help="print the changes as a patch, make none")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check every graph, print the report, and say by the exit code how it went."""
+    if args.list_rules:
+        from statecli.cli.rule_list import lines
+
+        write(lines())
+        return 0
+    fixes = args.fix or args.diff
+    if args.unsafe_fixes and not fixes:
+        raise Unable("--unsafe-fixes alone does nothing", "add --fix or --diff")
+    if fixes and not args.diff and "-" in args.graphs:
+        raise Unable("--fix cannot change standard input", "--diff shows the changes")
+    outputs = Outputs(args)
+    sources = Sources(args, Settings(args))
+    collecting = gc.isenabled()
+    gc.disable()  # graphs hold no cycles, and looking for them takes longer than all rules
+    try:
+        fails = _show_patch(args, sources) if args.diff else _show(args, sources, outputs)
+    finally:
+        if collecting:
+            gc.enable()
+    if sources.trouble:
+        return 2
+    return 1 if fails and not args.exit_zero else 0
+
+
+def _show_patch(args: argparse.Namespace, sources: Sources) -> bool:
+    """Print what `--fix` would change; true if that is anything."""
+    from statecli.cli.fixing import Fixing
+
+    fixing = Fixing(args)
+    for source in sources:
+        fixing.fixed(source)
+    _complain(sources)
+    write(fixing.patch)
+    return bool(fixing.patch)
+
+
+def _show(args: argparse.Namespace, sources: Sources, outputs: Outputs) -> bool:
+    """Check, report; true if something found makes the call fail."""
+    graphs: Iterable[Source] = sources
+    if args.fix:
+        from statecli.cli.fixing import Fixing
+
+        graphs = map(Fixing(args).fixed, sources)
+    numbers: dict[str, Numbers] = {}
+    found: list[Finished] = []
+    for source in graphs:
+        facts = facts_of(build(source.document, source.form), source.config)
+        failing = FAILING[source.config.fail_on]
+        found += (
+            Finished(item, item.severity in failing and item.finding.verdict != "possible")
+            for item in check(facts)
+        )
+        numbers[source.path] = _numbers(facts) if outputs.counts else Numbers()
+    _complain(sources)
+    if numbers or not sources.trouble:
+        skipped = tuple(sources.skipped)
+        outputs.write(Report(numbers, skipped, tuple(found), rules(), __version__))
+    return any(item.fails for item in found)
+
+
+def _numbers(facts: Facts) -> Numbers:
+    if facts.graph is None:
+        return Numbers()
+    written = sum(len(state.transitions) for state in facts.states)
+    reached = sum(facts.reachable[: facts.end])
+    terminal = tuple(facts.terminals)
+    return Numbers(facts.graph.form, len(facts.states), written, reached, terminal)
+
+
+def _complain(sources: Sources) -> None:
+    """What was not checked, and why."""
+    for path, reason in sources.skipped:
+        tell(f"skipped {shown_path(path)}: {reason}")
+    for trouble in sources.trouble:
+        tell(f"statecli: {shown_path(trouble)}")

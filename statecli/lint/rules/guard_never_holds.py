@@ -1,0 +1,195 @@
+"""A condition contradicts itself, so it never holds.
+
+Why: the transition is never taken, and nobody is told: the conversation goes another way.
+
+Bad:
+    states:
+      - id: rate
+        title: Rate
+        tasks:
+          - id: ask
+            description: Ask for a rating
+            deliverables: [{key: rating, type: number}]
+        transitions:
+          - target_state_id: thanks
+            condition_type: deliverable_value_numeric
+            condition_config: {key: rating, operator: between, min: 7, max: 4}
+          - {target_state_id: thanks, priority: 9}
+      - id: thanks
+        title: Thanks
+
+Bad (two values at once):
+    initial: triage
+    states:
+      triage:
+        type: agent
+        writes: [amount]
+        transition:
+          next:
+            - {to: refund, when: {amount__gt: 5, amount__lt: 3}}
+            - done
+      refund: {type: terminal, description: Pays back}
+      done: {type: terminal, description: Ends}
+
+Good:
+    states:
+      - id: rate
+        title: Rate
+        tasks:
+          - id: ask
+            description: Ask for a rating
+            deliverables: [{key: rating, type: number}]
+        transitions:
+          - target_state_id: thanks
+            condition_type: deliverable_value_numeric
+            condition_config: {key: rating, operator: between, min: 4, max: 7}
+          - {target_state_id: thanks, priority: 9}
+      - id: thanks
+        title: Thanks
+
+Fix: correct the bounds, or write `any_of` where either part should be enough.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from statecli.lint import guardplaces
+from statecli.lint.facts import Facts
+from statecli.lint.guardtable import guard_table
+from statecli.lint.hiding import ABOUT_GUARDS, Named
+from statecli.model.data import shown
+from statecli.model.diagnostic import Finding, Related
+from statecli.model.guard import (
+    AllOf,
+    AnyOf,
+    Atom,
+    Bounds,
+    Expr,
+    Guard,
+    invalid,
+    walk,
+)
+from statecli.model.guardwords import said
+from statecli.model.span import Place
+
+FAMILY = "guards"
+SEVERITY = "error"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Guards that no data, no counter and nothing unknown makes true; parts of an `any` too."""
+    others = Named(facts, *ABOUT_GUARDS)
+    for number in facts.guarded:
+        table = facts.guard_table(number)
+        if table is None or (all(table.truths) and not table.dead):
+            continue
+        state = facts.states[number]
+        for at, way in enumerate(facts.routes[number]):
+            if way.guard is None or way in others:
+                continue
+            if not table.truths[at]:
+                never = [way.guard]
+            else:
+                never = _outermost([part for route, part in table.dead if route == at])
+            for part in never:
+                yield from _reasons(facts, state.name, part)
+
+
+def _outermost(parts: list[Guard]) -> list[Guard]:
+    """Without those that stand inside another one."""
+    inner = {id(child) for part in parts for child in walk(part) if child is not part}
+    return [part for part in parts if id(part) not in inner]
+
+
+def _reasons(facts: Facts, state: str, guard: Guard) -> Iterator[Finding]:
+    """Where in a guard that never holds the contradiction is."""
+    if invalid(guard) is not None:
+        for part in walk(guard):
+            if isinstance(part, Atom) and invalid(part) is not None:
+                yield _turned_round(facts, state, part)
+    elif isinstance(guard, Atom):
+        yield _atom(facts, state, guard)
+    elif isinstance(guard, AnyOf):
+        if not guard.children:
+            yield Finding(
+                message="a choice between no conditions never holds",
+                at=Place(guard.path),
+                states=(state,),
+                hint="list the conditions of which one is enough",
+            )
+        for child in guard.children:
+            yield from _reasons(facts, state, child)
+    elif isinstance(guard, AllOf):
+        yield from _conflict(facts, state, guard)
+    else:
+        several = isinstance(guard, Expr) and isinstance(guard.tree, ast.BoolOp)
+        yield Finding(
+            message=f"{said(guard)} never holds",
+            at=Place(guard.path),
+            states=(state,),
+            hint="its parts exclude each other: correct one of them" if several else "",
+        )
+
+
+def _turned_round(facts: Facts, state: str, atom: Atom) -> Finding:
+    bounds = atom.operand
+    assert isinstance(bounds, Bounds)
+    low, high = shown(bounds.low), shown(bounds.high)
+    return Finding(
+        message=f"no number lies between {low} and {high}: 'min' is larger than 'max'",
+        at=guardplaces.operand(facts, atom),
+        states=(state,),
+        hint=f"write min {high} and max {low}",
+    )
+
+
+def _atom(facts: Facts, state: str, atom: Atom) -> Finding:
+    field = facts.fields.get(atom.key)
+    kind = field.type if field is not None else ""
+    hint = ""
+    if atom.op == "in" and not atom.operand:
+        message = "a list without values: nothing is among them"
+        hint = f"list the values of '{atom.key}' that lead on"
+    elif isinstance(atom.operand, Bounds) and not atom.operand.inclusive and kind != "int":
+        value = shown(atom.operand.low)
+        message = f"no number lies between {value} and {value} when the ends do not count"
+        hint = "remove 'inclusive: false', or move the ends apart"
+    elif kind == "int":
+        message = f"{said(atom)} holds for no whole number, and '{atom.key}' is one"
+        hint = f"compare it with whole numbers, or declare '{atom.key}' as a number"
+    elif kind == "enum":
+        message = f"{said(atom)} holds for none of the values of '{atom.key}'"
+        hint = "compare it with one of them"
+    else:
+        message = f"{said(atom)} never holds"
+    return Finding(message=message, at=guardplaces.operand(facts, atom), states=(state,), hint=hint)
+
+
+def _conflict(facts: Facts, state: str, guard: AllOf) -> Iterator[Finding]:
+    """The parts that never hold by themselves, else two that exclude each other, else all."""
+    table = guard_table(guard.children, facts.fields)
+    truths = table.truths if table is not None else []
+    impossible = [child for child, rows in zip(guard.children, truths, strict=False) if not rows]
+    for child in impossible:
+        yield from _reasons(facts, state, child)
+    if impossible:
+        return
+    for later, rows in enumerate(truths):
+        for earlier in range(later):
+            if not truths[earlier] & rows:
+                first, second = guard.children[earlier], guard.children[later]
+                yield Finding(
+                    message=f"{said(first)} and {said(second)} never hold together",
+                    at=_place(facts, second),
+                    states=(state,),
+                    related=(Related("the other one is here", _place(facts, first)),),
+                    hint="correct one of them, or use 'any_of' where one is enough",
+                )
+                return
+    yield Finding(message=f"{said(guard)} never holds", at=Place(guard.path), states=(state,))
+
+
+def _place(facts: Facts, guard: Guard) -> Place:
+    return guardplaces.operand(facts, guard) if isinstance(guard, Atom) else Place(guard.path)

@@ -1,0 +1,162 @@
+"""A transition never fires, because whenever it holds an earlier one holds too.
+
+Why: transitions are tried by priority (lower first), then in the order of the file, and the first
+that holds wins. The later one looks like a route but is none.
+
+Bad:
+    states:
+      - id: risk
+        title: Risk
+        tasks:
+          - id: ask
+            description: Ask for the score
+            deliverables: [{key: score, type: number}]
+        transitions:
+          - target_state_id: watch
+            priority: 1
+            condition_type: deliverable_value_numeric
+            condition_config: {key: score, operator: gte, value: 4}
+          - target_state_id: urgent
+            priority: 2
+            condition_type: deliverable_value_numeric
+            condition_config: {key: score, operator: gte, value: 8}
+          - {target_state_id: watch, priority: 10}
+      - id: urgent
+        title: Urgent
+      - id: watch
+        title: Watch
+
+Good:
+    states:
+      - id: risk
+        title: Risk
+        tasks:
+          - id: ask
+            description: Ask for the score
+            deliverables: [{key: score, type: number}]
+        transitions:
+          - target_state_id: urgent
+            priority: 1
+            condition_type: deliverable_value_numeric
+            condition_config: {key: score, operator: gte, value: 8}
+          - target_state_id: watch
+            priority: 2
+            condition_type: deliverable_value_numeric
+            condition_config: {key: score, operator: gte, value: 4}
+          - {target_state_id: watch, priority: 10}
+      - id: urgent
+        title: Urgent
+      - id: watch
+        title: Watch
+
+Fix: give the narrower condition the lower priority number, or write it first. A second way to the
+same state is only redundant (info); so is a last one for values that earlier ones cover already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from statecli.lint.facts import Facts
+from statecli.lint.guardtable import GuardTable
+from statecli.lint.hiding import ABOUT_GUARDS, Named, hides_later
+from statecli.model.diagnostic import Finding, Related
+from statecli.model.graph import State, Transition
+from statecli.model.guard import Turns
+from statecli.model.guardwords import said
+from statecli.model.span import Place
+
+FAMILY = "guards"
+SEVERITY = "error"
+#: Conditions that are longer than this together are not quoted.
+_LONG = 100
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Guarded routes whose rows are all taken by earlier ones."""
+    others = Named(facts, *ABOUT_GUARDS, "guard-never-holds", "duplicate-transition")
+    for number in facts.guarded:
+        ways = facts.routes[number]
+        if len(ways) < 2:
+            continue
+        state = facts.states[number]
+        table = facts.guard_table(number)
+        if table is not None and not state.fans_out:
+            for later in _covered(facts, state, table, ways):
+                if ways[later] not in others:
+                    yield from _finding(facts, state, table, ways, later)
+
+
+def _covered(
+    facts: Facts, state: State, table: GuardTable, ways: tuple[Transition, ...]
+) -> list[int]:
+    """The routes that hold only where earlier ones do. What comes after one without a guard is
+    another rule's finding."""
+    found: list[int] = []
+    taken = 0
+    for at, way in enumerate(ways):
+        hides = hides_later(facts, state, way)
+        rows = table.truths[at]
+        if way.guard is None:
+            if hides:
+                break
+        elif hides and rows and not rows & ~taken and way.origin == "written":
+            found.append(at)
+        if hides:
+            taken |= rows
+    return found
+
+
+def _finding(
+    facts: Facts, state: State, table: GuardTable, ways: tuple[Transition, ...], later: int
+) -> Iterator[Finding]:
+    way, rows = ways[later], table.truths[later]
+    before = [at for at in range(later) if hides_later(facts, state, ways[at])]
+    whole = [at for at in before if not rows & ~table.truths[at]]
+    covering = whole[:1] or [at for at in before if rows & table.truths[at]]
+    if len(covering) == 1:
+        first = ways[covering[0]]
+        if isinstance(way.guard, Turns) and isinstance(first.guard, Turns):
+            return  # turn-guard-shadowed says so
+        reason = _reason(first, way)
+    else:
+        reason = "the ones before it leave nothing for it"
+    same = all(ways[at].target == way.target for at in covering)
+    # A net below routes that already cover everything does no harm; it is just never needed.
+    net = len(covering) > 1 and all(not table.truths[at] & ~rows for at in covering)
+    message = f"the way to '{way.target}' is never taken: {reason}"
+    if same:
+        message = f"redundant: {message}"
+    elif net:
+        message = f"the way to '{way.target}' is never needed: {reason}"
+    yield Finding(
+        message=message,
+        at=Place(way.at),
+        states=(state.name, way.target),
+        related=tuple(
+            Related(f"{said(ways[at].guard)} leads to '{ways[at].target}'", Place(ways[at].path))
+            for at in covering[:5]
+        ),
+        hint="remove it" if same or net else _cure(covering, ways, way),
+        severity="info" if same or net else None,
+    )
+
+
+def _reason(first: Transition, way: Transition) -> str:
+    """Why the first one always comes before the other."""
+    if first.priority == way.priority:
+        order = "it stands before this one"
+    else:
+        order = f"priority {first.priority:g} before {way.priority:g}"
+    one, two = said(first.guard), said(way.guard)
+    if first.guard == way.guard:
+        return f"the same condition leads to '{first.target}' first ({order})"
+    if len(one) + len(two) > _LONG:
+        return f"whenever it holds, the way to '{first.target}' is taken first ({order})"
+    return f"{two} means {one} too, and that leads to '{first.target}' first ({order})"
+
+
+def _cure(covering: list[int], ways: tuple[Transition, ...], way: Transition) -> str:
+    if len(covering) == 1 and ways[covering[0]].priority == way.priority:
+        return f"put the way to '{way.target}' first, or narrow the other condition"
+    return f"give the way to '{way.target}' a lower priority number, or narrow the other condition"

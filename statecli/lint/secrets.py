@@ -1,0 +1,173 @@
+"""Finds keys, tokens and passwords among the values of a document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from statecli.model.data import is_list, is_map
+from statecli.model.span import Path
+from statecli.text.document import Document
+
+
+class Secret(NamedTuple):
+    """The characters `within` a text value. `what` it looks like, the public `prefix` that all
+    of its sort have, and an environment `variable` to put it in."""
+
+    path: Path
+    within: tuple[int, int]
+    what: str
+    prefix: str
+    variable: str
+
+
+#: A secret by its look, wherever it stands.
+_LOOKS = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?P<key>sk-)(?:[A-Za-z0-9_]{1,15}-){0,4}[A-Za-z0-9_]{16,}(?:-[A-Za-z0-9_]+)*"
+    r"|(?P<github>gh[pos]_)[A-Za-z0-9]{20,}|(?P<github2>github_pat_)[A-Za-z0-9_]{20,}"
+    r"|(?P<gitlab>glpat-)[A-Za-z0-9_-]{16,}"
+    r"|(?P<slack>xox[abeoprs]-)[A-Za-z0-9-]{10,}"
+    r"|(?P<aws>AKIA)[0-9A-Z]{16}(?![0-9A-Za-z])"
+    r"|(?P<google>AIza)[0-9A-Za-z_-]{30,}"
+    r"|(?P<face>hf_)[A-Za-z0-9]{20,}"
+    r"|(?P<jwt>eyJ)[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?"
+    r"|(?P<bearer>Bearer\s+)[A-Za-z0-9._~+/=-]{16,}"
+    r"|(?P<pem>-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?"
+    r")"
+)
+_KINDS = {
+    "key": "an API key",
+    "github": "a GitHub token",
+    "github2": "a GitHub token",
+    "gitlab": "a GitLab token",
+    "slack": "a Slack token",
+    "aws": "an AWS access key",
+    "google": "a Google API key",
+    "face": "a Hugging Face token",
+    "jwt": "a signed token",
+    "bearer": "a bearer token",
+    "pem": "a private key",
+}
+#: Words in a key that say its value is secret; `key` alone is the name of a deliverable.
+_NAMES = re.compile(
+    r"(?:^|_)(?:[a-z]*(?:api|access|auth|secret|private|signing)_?key|subscription_key"
+    r"|token|secret|password|passwd|credentials?|authorization)$"
+)
+#: A key that may say so; there the value must look random too.
+_MAYBE = re.compile(r"[a-z]_key$")
+#: A value that stands for one: a variable, a template, a word that people write instead.
+_PLACEHOLDER = re.compile(
+    r"\$\{|\$[A-Za-z_]|^\s*env[:.(]|\{\{|<[^>]*>|\*{3}|\.{3}|…|x{4,}|your|example|placeholder"
+    r"|changeme|change[-_ ]me|replace|dummy|redacted|insert",
+    re.IGNORECASE,
+)
+#: What local servers are given, because their clients insist on a key.
+_NO_KEYS = frozenset({"", "none", "null", "empty", "no-key", "nokey", "no_key", "not-needed",
+                      "not_needed", "unused", "ollama", "lm-studio", "local", "test", "fake",
+                      "sk-no-key-required", "n/a", "-", "x"})  # fmt: skip
+#: How they begin, for a first look at the text of the whole file.
+_BEGINNINGS = (
+    "sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xox", "AKIA", "AIza", "hf_", "eyJ",
+    "Bearer", "-----BEGIN",
+)  # fmt: skip
+#: Parts of the keys in _NAMES in lower case, and what must stand around one.
+_WORDS = ("key", "token", "secret", "passw", "credential", "authoriz")
+_KEYED = re.compile(
+    r"(?:(?<=[a-z_-])key|token|secret|passw|credential|authoriz)\w*[\"']?\s*:\s*[\"']?"
+    r"(?=[^\s\"',}]*[a-z])[^\s\"',{}\[\]$]{3}"
+)
+
+
+def secrets(document: Document) -> Iterator[Secret]:
+    """Each text value that holds a secret, once for each secret in it."""
+    if not _is_suspect(document.text):
+        return
+    stack: list[tuple[object, Path]] = [(document.value, ())]
+    seen: set[int] = set()
+    while stack:
+        value, path = stack.pop()
+        if isinstance(value, str):
+            yield from _in_text(value, path)
+        elif (is_map(value) or is_list(value)) and id(value) not in seen:
+            seen.add(id(value))
+            pairs = value.items() if is_map(value) else enumerate(value)
+            stack.extend([(item, (*path, step)) for step, item in pairs][::-1])
+
+
+def _is_suspect(text: str) -> bool:
+    """Whether it is worth looking at every value: nearly no graph holds a secret."""
+    folded = text.casefold()
+    return any(_follows(text, mark, _LOOKS) for mark in _BEGINNINGS) or any(
+        _follows(folded, word, _KEYED) for word in _WORDS
+    )
+
+
+def _follows(text: str, mark: str, pattern: re.Pattern[str]) -> bool:
+    """Whether the pattern matches where a mark stands."""
+    at = text.find(mark)
+    while at >= 0:
+        if pattern.match(text, at):
+            return True
+        at = text.find(mark, at + 1)
+    return False
+
+
+def _in_text(value: str, path: Path) -> Iterator[Secret]:
+    found = False
+    for match in _LOOKS.finditer(value):
+        kind = match.lastgroup or ""
+        if _PLACEHOLDER.search(match.group()):
+            continue
+        found = True
+        start = match.end(kind) if kind == "bearer" else match.start()
+        prefix = "" if kind in ("bearer", "pem") else match.group(kind)
+        yield Secret(path, (start, match.end()), _KINDS[kind], prefix, _variable(path))
+    if not found and (within := _by_name(value, path)) is not None:
+        yield Secret(path, within, f"the value of '{_last(path)}'", "", _variable(path))
+
+
+def _by_name(value: str, path: Path) -> tuple[int, int] | None:
+    """The secret in the value of a key that is named like one."""
+    name = _last(path).replace("-", "_")
+    folded = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold()
+    certain = _NAMES.search(folded)
+    if _PLACEHOLDER.search(value) or not (certain or _MAYBE.search(folded)):
+        return None
+    start = len(value) - len(value.lstrip())
+    word = value.strip()
+    if certain and (path[:1] == ("tools",) or path[-2:] == ("model", "api_key")):
+        scheme = re.match(r"(?:Bearer|Basic|Token|ApiKey)\s+", word, re.IGNORECASE)
+        if scheme is not None:
+            start, word = start + scheme.end(), word[scheme.end() :]
+        if word.casefold() in _NO_KEYS or (len(word) < 6 and path[-1] != "api_key"):
+            return None
+        if word.startswith(("/", "~", "./")) or " " in word:
+            return None
+        return start, start + len(word)
+    return (start, start + len(word)) if _is_random(word) else None
+
+
+def _is_random(word: str) -> bool:
+    """Long text that nobody reads as words: letters and several digits mixed, few separators."""
+    if not re.fullmatch(r"[A-Za-z0-9+/=_.~-]{20,}", word):
+        return False
+    digits = sum(char.isdigit() for char in word)
+    longest = max(map(len, re.split(r"[_.~-]", word)))
+    return digits >= 3 and digits < len(word) and longest >= 12
+
+
+def _last(path: Path) -> str:
+    """The innermost key; the items of a list have that of the list."""
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
+
+
+def _variable(path: Path) -> str:
+    """An environment variable's name for the value at a path."""
+    name = re.sub(r"[^A-Za-z0-9]+", "_", _last(path)).strip("_").upper()
+    if path[:1] == ("tools",) and len(path) > 2 and "env" not in path:
+        return re.sub(r"[^A-Za-z0-9]+", "_", str(path[1])).strip("_").upper() + "_TOKEN"
+    if name in ("API_KEY", "KEY", "") or not re.search("KEY|TOKEN|SECRET|PASS|PWD|CRED", name):
+        return "OPENAI_API_KEY" if "model" in path else "API_KEY"
+    return name

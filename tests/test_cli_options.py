@@ -1,0 +1,97 @@
+"""Every option of every command does what it says: transcripts under tests/cli."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+import pytest
+from transcripts import Transcript, fits, replay, transcripts, update, without_end
+
+from statecli.cli import app
+
+ALL = transcripts()
+#: Options whose effect no transcript can show, with the test that does.
+ELSEWHERE = {"--debug": "test_a_fault_of_our_own"}
+
+
+@pytest.mark.parametrize("transcript", ALL, ids=lambda t: t.path.stem)
+def test_transcript(
+    transcript: Transcript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = replay(transcript, tmp_path)
+    if os.environ.get("STATECLI_UPDATE"):
+        update(transcript, printed)
+        return
+    for step, lines in zip(transcript.steps, printed, strict=True):
+        shown = "\n".join(lines)
+        expected = without_end(step.expected)
+        assert fits(expected, without_end(lines)), f"$ {step.command}\n{shown}"
+
+
+def options(name: str) -> list[str]:
+    """The options of a command, each by its longest name; global ones included."""
+    parser = argparse.ArgumentParser(add_help=False)
+    app.add_global(parser)
+    app.load(name).add(parser)
+    found: list[str] = []
+    for action in parser._actions:
+        if isinstance(action, argparse.BooleanOptionalAction):
+            found += action.option_strings
+        elif action.option_strings:
+            found.append(max(action.option_strings, key=len))
+    return found
+
+
+@pytest.mark.parametrize("name", ["validate", "explain"])
+def test_every_option_has_a_transcript(name: str) -> None:
+    seen: set[str] = set()
+    for transcript in ALL:
+        for step in transcript.steps:
+            words = step.command.split()
+            if name in words or step.command.split()[0] == "cat":
+                seen |= {word.split("=", 1)[0] for word in words}
+    short = {"-o": "--output", "-v": "--verbose", "-h": "--help"}
+    seen |= {long for word, long in short.items() if word in seen}
+    assert [option for option in options(name) if option not in {*seen, *ELSEWHERE}] == []
+    assert all(test in globals() for test in ELSEWHERE.values())
+
+
+def test_help_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("validate", "explain"):
+        with pytest.raises(SystemExit):
+            app.main([name, "--help"])
+        shown = capsys.readouterr().out
+        assert [option for option in options(name) if option not in shown] == []
+
+
+def test_a_fault_of_our_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No traceback unless it is asked for."""
+    from statecli.cli import validate
+
+    def broken(_: object) -> int:
+        raise ZeroDivisionError("for the test")
+
+    monkeypatch.setattr(validate, "run", broken)
+    assert app.main(["validate", "x.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError" in said
+    assert "--debug" in said
+    assert "Traceback" not in said
+    with pytest.raises(ZeroDivisionError):
+        app.main(["validate", "--debug", "x.yaml"])
+
+
+def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from statecli.cli import validate
+
+    def stopped(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(validate, "run", stopped)
+    assert app.main(["validate", "x.yaml"]) == 130
+    assert "Traceback" not in capsys.readouterr().err

@@ -1,0 +1,219 @@
+"""The table of a state's guards agrees with the kernel: row by row, and for any data at all."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from statecli.lint.guardtable import Columns, GuardTable, guard_table
+from statecli.load.guardtext import GuardReader
+from statecli.model.classes import ABSENT
+from statecli.model.graph import Field
+from statecli.model.guard import (
+    SCOPES,
+    AllOf,
+    AnyOf,
+    Atom,
+    Bounds,
+    Closed,
+    Complete,
+    Guard,
+    Invalid,
+    Not,
+    Opaque,
+    Turns,
+    View,
+    evaluate,
+)
+
+
+def field(name: str, kind: str, values: tuple[object, ...] = (), **more: Any) -> Field:
+    return Field(name, kind, values, "overwrite", "default" in more, more.get("default"), "", ())
+
+
+FIELDS = {
+    "s": field("s", "str"),
+    "n": field("n", "float"),
+    "i": field("i", "int"),
+    "b": field("b", "bool"),
+    "e": field("e", "enum", ("low", "High", "3")),
+    "l": field("l", "list"),
+    "d": field("d", "int", default="later"),
+}
+KEYS = [*FIELDS, "u", "v"]
+TEXTS = ["x", "X ", "high", "low", "3", "3.0", "", " ", "other", "true", "xy", "5", "1e1"]
+NUMBERS = [0, 1, 3, 3.5, 4, 5, -2, 10]
+SCALARS = [*TEXTS, *NUMBERS, True, False, None]
+LISTS: list[object] = [[], ["x"], [3], ["X"]]
+VALUES: dict[str, list[object]] = {
+    "s": [*TEXTS, "an x", "xX", " 3", "zzz", "4.2", "+5", "-7"],
+    "n": [*NUMBERS, 2, 3.25, 4.5, 99, -99, 0.5, 3.0],
+    "i": [0, 1, 2, 3, 4, 5, 6, -2, -3, 10, 11, 99, -99],
+    "b": [True, False],
+    "e": ["low", "High", "3"],
+    "l": [*LISTS, ["x", 3], [True]],
+    "d": [0, 3, 4, "later"],
+    "u": [*SCALARS, *LISTS, "an x", 2, 4.5, 99, -99, {}, {"x": 1}],
+    "v": [*SCALARS, *LISTS, "4.5", 0.5],
+}
+OPERATORS = [
+    *("exists", "absent", "eq", "ne", "in", "notin", "contains", "is", "isnot"),
+    *("gt", "gte", "lt", "lte", "eq#", "neq#", "between"),
+]
+
+
+@st.composite
+def atoms(draw: st.DrawFn) -> Guard:
+    key = draw(st.sampled_from(KEYS))
+    op = draw(st.sampled_from(OPERATORS))
+    if op in ("exists", "absent"):
+        return Atom(key, op)
+    if op == "between":
+        low, high = draw(st.sampled_from(NUMBERS)), draw(st.sampled_from(NUMBERS))
+        return Atom(key, op, Bounds(low, high, draw(st.booleans())))
+    if op in ("gt", "gte", "lt", "lte", "eq#", "neq#"):
+        return Atom(key, op, draw(st.sampled_from([*NUMBERS, "3", "4.5"])))
+    if op in ("in", "notin"):
+        return Atom(key, op, tuple(draw(st.lists(st.sampled_from(SCALARS), max_size=3))))
+    return Atom(key, op, draw(st.sampled_from([*SCALARS, ("x",), (3,)])))
+
+
+@st.composite
+def expressions(draw: st.DrawFn) -> Guard:
+    text = draw(_words(2))
+    guard = GuardReader([], in_goal=False).expression(text, ())
+    assert not isinstance(guard, Invalid), text
+    return guard
+
+
+@st.composite
+def _words(draw: st.DrawFn, depth: int) -> str:
+    kind = draw(st.integers(0, 9 if depth else 6))
+    key = draw(st.sampled_from(KEYS))
+    constant = repr(draw(st.sampled_from(SCALARS)))
+    number = repr(draw(st.sampled_from(NUMBERS)))
+    if kind == 0:
+        return f"{key} {draw(st.sampled_from(['==', '!=', 'is', 'is not']))} {constant}"
+    if kind == 1:
+        return f"{key} {draw(st.sampled_from(['<', '<=', '>', '>=']))} {number}"
+    if kind == 2:
+        return f"{key} {draw(st.sampled_from(['in', 'not in']))} ({constant}, {number})"
+    if kind == 3:
+        return f"{number} < {key} <= {draw(st.sampled_from(NUMBERS))}"
+    if kind == 4:
+        return draw(st.sampled_from([key, "True", "0"]))
+    if kind == 5:
+        return f"has({key})"
+    if kind == 6:
+        return draw(st.sampled_from([f"{key} == u", f"{key} + 1 > {number}", f"'x' in {key}"]))
+    if kind == 7:
+        return f"not ({draw(_words(depth - 1))})"
+    word = "and" if kind == 8 else "or"
+    return f"({draw(_words(depth - 1))}) {word} ({draw(_words(depth - 1))})"
+
+
+LEAVES = st.one_of(
+    atoms(),
+    atoms(),
+    expressions(),
+    st.builds(Turns, st.integers(-1, 4), st.sampled_from(SCOPES)),
+    st.just(Complete()),
+    st.just(Closed()),
+)
+GUARDS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.builds(AllOf, st.lists(inner, max_size=3).map(tuple)),
+        st.builds(AnyOf, st.lists(inner, max_size=3).map(tuple)),
+        st.builds(Not, inner),
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(GUARDS, min_size=1, max_size=3))
+def test_every_row_is_what_the_kernel_says(guards: list[Guard]) -> None:
+    columns = Columns(FIELDS)
+    for guard in guards:
+        columns.add(guard)
+    if not columns.lay_out():
+        return
+    table = GuardTable(guards, columns)
+    known = {(Complete, ""), (Closed, "")}
+    if not set(columns.free) <= known:
+        return  # what cannot be known has no value in the kernel
+    names, free = list(columns.axes), list(columns.free)
+    values = [range(columns.axes[name].size) for name in names]
+    seen = 0
+    for numbers in itertools.product(*values, *[range(2) for _ in free]):
+        for at, reading in enumerate(columns.readings):
+            assert reading == tuple(sorted(reading)), "idle turns are turns of the visit"
+            row = columns.counters.rows(1 << at)
+            data: dict[str, object] = {}
+            for name, number in zip(names, numbers, strict=False):
+                axis = columns.axes[name]
+                row &= axis.rows(1 << number)
+                if axis.samples[number] is not ABSENT:
+                    data[name] = axis.samples[number]
+            said = dict(zip(free, map(bool, numbers[len(names) :]), strict=True))
+            for what, truth in said.items():
+                row &= columns.free[what].rows(1 << truth)
+            assert row.bit_count() == 1
+            seen |= row
+            view = View(
+                data,
+                complete=said.get((Complete, "")),
+                closed=said.get((Closed, "")),
+                turns=dict(zip(SCOPES, reading, strict=True)),
+            )
+            for guard, rows in zip(guards, table.truths, strict=True):
+                assert bool(rows & row) is evaluate(guard, view), (guard, view)
+    assert seen == table.full
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.lists(GUARDS, min_size=1, max_size=3), st.data())
+def test_whatever_the_data_some_row_says_the_same(guards: list[Guard], source: Any) -> None:
+    table = guard_table(guards, FIELDS)
+    if table is None:
+        return
+    data = {
+        key: source.draw(st.sampled_from(VALUES[key]), label=key)
+        for key in KEYS
+        if source.draw(st.integers(0, 3), label=f"has {key}")
+    }
+    counts = sorted(source.draw(st.lists(st.integers(0, 6), min_size=3, max_size=3)))
+    view = View(
+        data,
+        complete=source.draw(st.booleans()),
+        closed=source.draw(st.booleans()),
+        turns=dict(zip(SCOPES, counts, strict=True)),
+    )
+    rows = table.full
+    for guard, truth in zip(guards, table.truths, strict=True):
+        rows &= truth if evaluate(guard, view) else table.full & ~truth
+    assert rows, (guards, view)
+
+
+def test_what_is_decided_in_code_is_free() -> None:
+    table = guard_table([Opaque("f"), Opaque("g"), Not(Opaque("f"))], {})
+    assert table is not None
+    first, second, third = table.truths
+    assert first & second
+    assert first & ~second
+    assert third == table.full & ~first
+
+
+def test_too_many_situations_are_not_reasoned_about() -> None:
+    guards = [Atom(f"k{number}", "eq", "x") for number in range(20)]
+    assert guard_table([AllOf(tuple(guards))], {}) is None
+
+
+def test_a_condition_that_cannot_be_read_never_holds() -> None:
+    table = guard_table([AnyOf((Complete(), Invalid("no such operator"))), None], {})
+    assert table is not None
+    assert table.truths == [0, table.full]

@@ -1,0 +1,151 @@
+"""Every fix of the syntax and reference rules leaves a text that reads, with one mistake less."""
+
+from __future__ import annotations
+
+import pytest
+from fixtures import Case, cases
+
+from statecli.config import Config
+from statecli.lint.linter import lint
+from statecli.lint.rule import rules
+from statecli.load.loader import load
+from statecli.model.diagnostic import Diagnostic
+from statecli.text import edits
+from statecli.text.document import Document
+
+FAMILIES = ("syntax", "references")
+
+
+def found(path: str, text: str) -> tuple[Document, list[Diagnostic]]:
+    loaded = load(path, text)
+    return loaded.document, lint(loaded, Config(select=FAMILIES))
+
+
+def repaired(path: str, text: str, only: str = "") -> str:
+    """The text with one fix after the other made, each checked."""
+    for _ in range(50):
+        document, diagnostics = found(path, text)
+        fixable = [d for d in diagnostics if d.finding.fix and (not only or d.rule == only)]
+        if not fixable:
+            return text
+        first = fixable[0]
+        assert first.finding.fix is not None
+        changes = edits.changes(document, first.finding.fix)
+        assert changes is not None, f"{first.rule}: {first.message} cannot be fixed"
+        text = edits.apply(text, changes)
+        after = [d.rule for d in found(path, text)[1]]
+        before = [d.rule for d in diagnostics]
+        assert "parse-error" not in after or "parse-error" in before, f"{first.rule} broke it"
+        assert after.count(first.rule) < before.count(first.rule), f"{first.rule}: {first.message}"
+    raise AssertionError("the fixes never end")
+
+
+OWN = [case for case in cases() if rules()[case.rule].family in FAMILIES]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("case", OWN, ids=lambda case: f"{case.rule}: {case.name}")
+def test_each_fix_takes_one_mistake_away(case: Case, newline: str) -> None:
+    text = repaired(f"g{case.suffix}", case.text.replace("\n", newline))
+    assert "\n" not in text.replace(newline, ""), "line ends are kept"
+
+
+OLD = """\
+initial: greet
+states:
+  greet:   # first
+    response: Hello
+    transitions:
+      user_input: find
+      timeout: done
+  find:
+    tool: {name: lookup}
+    transitions: {ready: done, "": "on"}
+  "on":
+    is_terminal: false
+    transitions:
+
+      go: done   # on
+  done:
+    is_terminal: true
+"""
+NEW = """\
+initial: greet
+states:
+  greet:   # first
+    type: user
+    response: Hello
+    transition:
+      next: [find, done]
+  find:
+    type: tool
+    tool: {name: lookup}
+    transition: {next: [done, 'on']}
+  "on":
+    type: agent
+    transition:
+
+      next: [done]   # on
+  done:
+    type: terminal
+"""
+
+
+def test_the_older_form_is_rewritten() -> None:
+    assert repaired("g.yaml", OLD, "old-form") == NEW
+
+
+END = "{a: {type: terminal}}"
+FIRST = [
+    ("g.yaml", f"states: {END}", f"initial: a\nstates: {END}"),
+    ("g.yaml", f"{{states: {END}}}", f"{{initial: a, states: {END}}}"),
+    ("g.yaml", f"---\n# x\nstates: {END}", f"---\n# x\ninitial: a\nstates: {END}"),
+    ("g.yaml", f"initial:\nstates: {END}", f"initial: a\nstates: {END}"),
+    ("g.yaml", "states: {on: {}}", "initial: 'on'\nstates: {on: {}}"),
+    ("g.json", '{"states": {"a": {}}}', '{"initial": "a", "states": {"a": {}}}'),
+]
+
+
+@pytest.mark.parametrize(("path", "before", "after"), FIRST)
+def test_initial_is_written_first(path: str, before: str, after: str) -> None:
+    assert repaired(path, before, "missing-initial") == after
+
+
+BARE = """\
+initial: a
+# the first
+a:
+  type: agent
+  prompt: |
+    one
+
+      two
+  transition: {next: [b]}
+b:
+  type: terminal
+"""
+UNDER_STATES = """\
+initial: a
+# the first
+states:
+  a:
+    type: agent
+    prompt: |
+      one
+
+        two
+    transition: {next: [b]}
+  b:
+    type: terminal
+"""
+
+
+def test_states_are_put_under_states() -> None:
+    assert repaired("g.yaml", BARE, "missing-states") == UNDER_STATES
+    before, after = load("g.yaml", BARE).graph, load("g.yaml", UNDER_STATES).graph
+    assert before is not None
+    assert after is not None
+    assert before.states["a"].settings == after.states["a"].settings
+    state = '"a": {"type": "user", "transition": {"next": ["a"]}}'
+    moved = f'{{"initial": "a", "states": {{{state}}}}}'
+    assert repaired("g.json", f'{{"initial": "a", {state}}}', "missing-states") == moved
