@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -17,8 +17,10 @@ NAMES = ("statecli.toml", "pyproject.toml")
 _TABLE = re.compile(rb"""^\s*\[?\s*["']?tool["']?\s*(?:\.\s*["']?statecli|\]|=)""", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Config(NamedTuple):
     """Settings for one graph. Empty means the default; see `cli.md` for the keys' meaning.
 
     `severity` maps a rule to error, warning, info or off. `directory` is the folder of the file
@@ -28,11 +30,11 @@ class Config:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
-    severity: Mapping[str, str] = field(default_factory=dict)
-    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    severity: Mapping[str, str] = _NONE
+    per_file_ignores: Mapping[str, tuple[str, ...]] = _NONE
     fail_on: str = ""
     exclude: tuple[str, ...] = ()
-    forms: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, str] = _NONE
     custom_kinds: tuple[str, ...] = ()
     waiting_kinds: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
@@ -61,7 +63,7 @@ class Config:
             if self._matches((pattern,), path)
             for rule in names
         ]
-        return replace(self, ignore=(*self.ignore, *ignored)) if ignored else self
+        return self._replace(ignore=(*self.ignore, *ignored)) if ignored else self
 
     def _matches(self, patterns: tuple[str, ...], path: str) -> bool:
         base = os.path.abspath(self.directory or ".")

@@ -9,7 +9,6 @@ Config fields are accepted too).
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -76,4 +75,4 @@ def make_config(settings: dict[str, Any]) -> Config:
     for key, value in values.items():
         if isinstance(value, list):
             values[key] = tuple(value)
-    return dataclasses.replace(Config(), **values)
+    return Config()._replace(**values)

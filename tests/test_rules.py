@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import textwrap
 
@@ -20,7 +19,7 @@ ALL = list(rules())
 
 def diagnostics(text: str, rule: str, suffix: str = ".yaml", config: Config | None = None) -> list[Diagnostic]:
     config = config or Config()
-    config = dataclasses.replace(config, extend_select=(*config.extend_select, rule))
+    config = config._replace(extend_select=(*config.extend_select, rule))
     return lint(load(f"graph{suffix}", text), config)
 
 

@@ -187,9 +187,7 @@ def open_graph(args: argparse.Namespace) -> Opened:
             way = "branches come in a later version; statecli validate and explain know them"
             raise Unable(f"'{state.name}' takes several ways at once (fanout: all)", way)
     if args.max_steps is not None:
-        import dataclasses
-
-        graph = dataclasses.replace(graph, limits={**graph.limits, "max_steps": args.max_steps})
+        graph = graph.with_limits(max_steps=args.max_steps)
     return Opened(args.graph, loaded.document.text, graph)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from statecli.config import Config, nearest_file
 from statecli.lint.rule import FAMILIES, rules
@@ -73,8 +72,7 @@ class Settings:
                 for rule, level in severity.items()
                 if (rule in chosen and level != "off") or (rule not in chosen and not self.select)
             }
-        return replace(
-            config,
+        return config._replace(
             select=self.select or config.select,
             extend_select=self.extend_select if self.select else self._extended(config),
             ignore=(*ignore, *self.ignore),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, NamedTuple
 
+from statecli.kernel.spoken import number_in, yes_or_no
 from statecli.model.data import shown
 from statecli.model.graph import Field
-from statecli.model.guard import as_number, fold
+from statecli.model.guard import fold
 
 
 class Unfit(NamedTuple):
@@ -17,78 +17,60 @@ class Unfit(NamedTuple):
     reason: str
 
 
-YES = frozenset({"yes", "y", "true", "on", "1", "yep", "yeah", "sure", "ok", "okay"})
-NO = frozenset({"no", "n", "false", "off", "0", "nope", "nah"})
-
-
 def parsed(field: Field | None, text: str) -> Any:
     """The value that a line means for a field, or Unfit. A field nobody declares takes the text."""
     kind = field.type if field is not None else "any"
-    name = field.name if field is not None else "this"
     line = text.strip()
     if kind in ("any", "str"):
-        return line or Unfit(f"'{name}' needs some text")
+        return line or Unfit("an empty line is no answer")
     if kind == "enum" and field is not None:
         return _member(field, line)
     if kind == "bool":
-        return _yes_or_no(name, line)
+        answer = yes_or_no(line)
+        return Unfit(f"{shown(line)} is neither yes nor no") if answer is None else answer
     if kind in ("int", "float"):
-        return _number(name, line, whole=kind == "int")
-    return _structure(name, kind, line)
+        return _number(line, whole=kind == "int")
+    return _structure(kind, line)
 
 
 def _member(field: Field, line: str) -> Any:
-    """A member by its name (folded) or by its number in the list."""
+    """A member by its name (folded; spaces for the underscores) or by its number in the list."""
+    word = spaced(line)
     for member in field.values:
-        if fold(str(member)) == fold(line):
+        if spaced(str(member)) == word:
             return member
     if line.isascii() and line.isdigit() and 1 <= int(line) <= len(field.values):
         return field.values[int(line) - 1]
     listed = ", ".join(str(member) for member in field.values)
-    return Unfit(f"'{field.name}' is one of: {listed}")
+    return Unfit(f"{shown(line)} is none of {listed}")
 
 
-def _yes_or_no(name: str, line: str) -> Any:
-    word = fold(line).rstrip(".!")
-    if word in YES:
-        return True
-    if word in NO:
-        return False
-    return Unfit(f"'{name}' is yes or no")
+def spaced(name: str) -> str:
+    """A name as people say it: folded, with spaces where it has underscores or hyphens."""
+    return " ".join(fold(name).replace("_", " ").replace("-", " ").split())
 
 
-#: A number with a unit behind it ("3 days", "12 €") is a number; two numbers are not one.
-_WITH_UNIT = re.compile(r"[^\d+\-.]{0,3}([+-]?\d+(?:\.\d+)?)\s*[^\d\s]{0,12}", re.ASCII)
-_WORDS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-}  # fmt: skip
-
-
-def _number(name: str, line: str, *, whole: bool) -> Any:
-    number = as_number(line)
+def _number(line: str, *, whole: bool) -> Any:
+    number = number_in(line)
     if number is None:
-        number = _WORDS.get(fold(line))
-    if number is None:
-        found = _WITH_UNIT.fullmatch(line)
-        number = as_number(found.group(1)) if found is not None else None
-    if number is None:
-        return Unfit(f"'{name}' is a number, not {shown(line)}")
+        return Unfit(f"{shown(line)} is not a number")
     if whole and number != int(number):
-        return Unfit(f"'{name}' is a whole number, not {shown(line)}")
+        return Unfit(f"{shown(line)} is not a whole number")
     return int(number) if whole else number
 
 
-def _structure(name: str, kind: str, line: str) -> Any:
+def _structure(kind: str, line: str) -> Any:
     """Lists and mappings are written as JSON; a list also as items with commas between."""
     wanted = dict if kind == "dict" else list
     try:
         value = json.loads(line)
-    except ValueError:
-        value = [item.strip() for item in line.split(",")] if wanted is list and line else None
+    except (ValueError, RecursionError):
+        value = None
     if isinstance(value, wanted):
         return value
-    return Unfit(f"'{name}' is a {'mapping' if wanted is dict else 'list'}, written as JSON")
+    if wanted is list and line and line[0] not in "[{":
+        return [item.strip() for item in line.split(",")]
+    return Unfit(f"{shown(line)} is not a {'mapping' if wanted is dict else 'list'} in JSON")
 
 
 def fits(field: Field | None, value: Any) -> Any:

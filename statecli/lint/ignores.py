@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from statecli.model.data import is_list, is_map
 from statecli.model.diagnostic import Edit, Finding, Fix
@@ -16,20 +15,30 @@ KEY = "x-statecli-ignore"
 _COMMENT = re.compile(r"#\s*statecli:\s*(ignore(?:-file)?)\s*(?:\[([^\]\n]*)\]?)?")
 
 
-@dataclass(slots=True)
 class _Suppression:
     """One word of one suppression: the rule it names, and what it covers.
 
-    `line` 0 = the whole file; `path` is set for the key in an object.
+    `line` 0 = the whole file; `path` is set for the key in an object; `used`: it hid something.
     """
 
-    rule: str
-    at: Place
-    whole: Place
-    line: int = 0
-    path: Path | None = None
-    alone: bool = True
-    used: bool = field(default=False)
+    __slots__ = ("alone", "at", "line", "path", "rule", "used", "whole")
+
+    def __init__(
+        self,
+        rule: str,
+        at: Place,
+        whole: Place,
+        line: int = 0,
+        path: Path | None = None,
+        alone: bool = True,
+    ) -> None:
+        self.rule = rule
+        self.at = at
+        self.whole = whole
+        self.line = line
+        self.path = path
+        self.alone = alone
+        self.used = False
 
 
 class Ignores:

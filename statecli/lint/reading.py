@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: So many different keys are compared with the declared ones.
 MOST_GUESSES = 50
+#: So many setters of a key are looked through one by one.
+_FEW = 8
 #: What can stand inside any text without quotes or backslashes.
 _NAME = re.compile(r"[\w-]+")
 #: Guards that read no field.
@@ -43,9 +45,10 @@ def foreign(facts: Facts) -> list[tuple[int, str]]:
     for variable in facts.templates:
         if is_known(facts, variable.name):  # else unknown-template-variable has it
             texts.setdefault(variable.state, []).append(variable.name)
-    reading = {number for number, state in enumerate(facts.states) if state.reads}
-    reading.update(number for number in texts if number >= 0)
+    reading = {number for number in texts if number >= 0}
     reading.update(facts.guarded)
+    if "reads" in facts.document.text:
+        reading.update(number for number, state in enumerate(facts.states) if state.reads)
     live = facts.reachable if facts.roots and reading else None
     found: list[tuple[int, str]] = []
     for number in sorted(reading):
@@ -54,14 +57,25 @@ def foreign(facts: Facts) -> list[tuple[int, str]]:
             continue
         keys = dict.fromkeys(state.reads)
         for way in facts.routes[number] if state.kind != "terminal" else ():
-            if way.guard is not None and not isinstance(way.guard, _NO_FIELD):
+            if type(way.guard) is Atom:
+                keys[way.guard.key] = None
+            elif way.guard is not None and not isinstance(way.guard, _NO_FIELD):
                 keys.update(dict.fromkeys(guard_reads(way.guard)))
         if number in texts:
             keys.update(dict.fromkeys(texts[number]))
-        if keys:
-            own = {*state.writes, *(item.key for item in state.deliverables())}
-            found.extend((number, key) for key in keys if key not in own and key not in facts.given)
+        for key in keys:
+            if key not in facts.given and not _sets(facts, number, key):
+                found.append((number, key))
     return found
+
+
+def _sets(facts: Facts, number: int, key: str) -> bool:
+    """Whether a state itself sets a key."""
+    setters = facts.writers.get(key, ())
+    if len(setters) <= _FEW:
+        return number in setters
+    state = facts.states[number]
+    return key in state.writes or any(item.key == key for item in state.deliverables())
 
 
 def is_known(facts: Facts, name: str) -> bool:

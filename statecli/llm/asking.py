@@ -6,112 +6,218 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from statecli.kernel.values import Unfit, parsed
-from statecli.model.data import is_map
-from statecli.model.graph import Field
-from statecli.model.guard import fold
-from statecli.model.ports import Ask, Option, Question, ToolSpec, Unanswered
+from statecli.kernel.values import Unfit, parsed, spaced
+from statecli.model.data import is_list, is_map, shown
+from statecli.model.graph import Field, Graph
+from statecli.model.ports import Ask, Option, Question, ToolResult, ToolSpec, Unanswered
 
-WAY_OUT = "give lines that fit, or another --model (human, script:FILE, or a real one)"
+#: What helps when lines do not answer what is asked.
+WAY_OUT = "give lines that answer it, or let something else answer: --model human or script:FILE"
+#: With this word before its result a tool that the person plays has failed.
+FAILED = "error:"
 
 
-async def fitting(ask: Ask, question: Question, parse: Callable[[str], Any]) -> Any:
-    """Ask until a line fits; off a terminal twice at most, then Unanswered."""
-    text = question.text
-    for attempt in range(1_000_000):
+async def fitting(ask: Ask, question: Question, parse: Callable[[str], Any], short: str = "") -> Any:
+    """Ask until a line fits; off a terminal twice at most, then Unanswered.
+
+    `short` stands for the question when it is asked again.
+    """
+    text, attempts = question.text, 0
+    while True:
         value = parse(await ask(question._replace(text=text)))
         if not isinstance(value, Unfit):
             return value
-        if not ask.patient and attempt:
-            raise Unanswered(f"no line fitted: {value.reason}; {WAY_OUT}")
-        text = f"{value.reason}. {question.text}"
-    raise Unanswered(question.text)
+        attempts += 1
+        if attempts > 1 and not ask.patient:
+            first = question.text.partition("\n")[0]
+            raise Unanswered(f"nothing answered \"{first}\": {value.reason}")
+        text = again(value.reason, short or question.text)
+
+
+def again(reason: str, question: str) -> str:
+    """A question that is asked again, with the reason."""
+    return f"Sorry, {reason}. {question}"
+
+
+def worded(about: str, hint: str = "") -> str:
+    """A question for something: "First name:", "Pain from 0 to 10 (a whole number):"."""
+    about = " ".join(about.split()).rstrip(" .:;,")
+    more = f" ({hint})" if hint else ""
+    return f"{about}{more}" if about.endswith("?") else f"{about}{more}:"
 
 
 def hint(field: Field | None) -> str:
-    """What a line may be, in brackets behind a question."""
+    """What a line may be: "a number", "yes or no", "1 dogs, 2 cats or 3 any"."""
     kind = field.type if field is not None else "any"
     if kind == "enum" and field is not None:
-        listed = ", ".join(f"{n} {member}" for n, member in enumerate(field.values, 1))
-        return f" ({listed})"
-    words = {"bool": "yes or no", "int": "a whole number", "float": "a number", "list": "a list",
-             "dict": "JSON"}  # fmt: skip
-    return f" ({words[kind]})" if kind in words else ""
+        listed = [f"{number} {member}" for number, member in enumerate(field.values, 1)]
+        return f"{', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else "".join(listed)
+    words = {"bool": "yes or no", "int": "a whole number", "float": "a number", "dict": "JSON",
+             "list": "with commas between", "tuple": "with commas between",
+             "set": "with commas between"}  # fmt: skip
+    return words.get(kind, "")
 
 
-async def value_of(ask: Ask, name: str, field: Field | None, *, optional: bool) -> Any:
+def unfit(field: Field | None, line: str, reason: str) -> str:
+    """Why a line does not fit, where the question lists what would."""
+    listed = field is not None and field.type == "enum"
+    return f"{shown(line.strip())} is none of these" if listed else reason
+
+
+async def value_of(ask: Ask, field: Field, label: str, *, optional: bool = False) -> Any:
     """One field by its type; None where an optional one is left open with an empty line."""
-    about = field.name if field is not None else name
-    described = f"{about}{hint(field)}"
-    text = f"{described}, or an empty line to leave it open:" if optional else f"{described}:"
+    more = [hint(field), "empty to leave it open" if optional else ""]
+    text = worded(label, ", ".join(filter(None, more)))
 
     def parse(line: str) -> Any:
         if optional and not line.strip():
             return None
-        return parsed(field, line)
+        value = parsed(field, line)
+        return Unfit(unfit(field, line, value.reason)) if isinstance(value, Unfit) else value
 
     return await fitting(ask, Question(text, optional=optional), parse)
 
 
+async def written(ask: Ask, graph: Graph, state: str, names: Sequence[str]) -> dict[str, Any]:
+    """The fields that a state writes, one after the other; what is left open is left out."""
+    found: dict[str, Any] = {}
+    for name in names:
+        label = f"[{state}] {labelled(name, about(graph, name))}"
+        value = await value_of(ask, field_of(graph, name), label, optional=True)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def field_of(graph: Graph, name: str) -> Field:
+    """A field by its name; one that nobody declares takes any text."""
+    return graph.fields.get(name) or plain_field(name)
+
+
+def plain_field(name: str, kind: str = "any", values: tuple[object, ...] = ()) -> Field:
+    return Field(name, kind, values, "overwrite", False, None, "declared", ())
+
+
+def about(graph: Graph, name: str) -> str:
+    """What the graph says of a field: its description, or the label of a context field."""
+    fields = graph.settings.get("fields")
+    found = fields.get(name) if is_map(fields) else None
+    context = graph.settings.get("session_context")
+    listed = context.get("fields") if is_map(context) else None
+    for item in listed if is_list(listed) else ():
+        if is_map(item) and item.get("id") == name:
+            found = item
+    if not is_map(found):
+        return ""
+    text = found.get("description") or found.get("label")
+    return text if isinstance(text, str) else ""
+
+
+def labelled(name: str, description: str) -> str:
+    return f"{name} - {description}" if description else name
+
+
 async def yes_no(ask: Ask, text: str) -> bool:
-    answer: bool = await fitting(
-        ask,
-        Question(f"{text} (yes or no)", "yes_no"),
-        lambda line: parsed(Field("it", "bool", (), "", False, None, "", ()), line),
-    )
+    """A plain yes or no; anything else is asked again."""
+    question = Question(f"{text} (yes or no)", "yes_no")
+    answer: bool = await fitting(ask, question, lambda line: parsed(plain_field("", "bool"), line))
+    return answer
+
+
+async def text_of(ask: Ask, text: str) -> str:
+    """A line that says something."""
+    answer: str = await fitting(ask, Question(text), lambda line: parsed(None, line))
     return answer
 
 
 async def menu(ask: Ask, title: str, options: Sequence[Option]) -> str:
     """One of the options, by number or name."""
     names = [option.name for option in options]
+    width = max(map(len, names), default=0)
     rows = [
-        f"  {number} {option.name}" + (f" - {option.description}" if option.description else "")
+        f"{number:>3} {option.name.ljust(width)}  {' '.join(option.description.split())}".rstrip()
         for number, option in enumerate(options, 1)
     ]
 
     def parse(line: str) -> Any:
-        text = line.strip()
-        if text.isascii() and text.isdigit() and 1 <= int(text) <= len(names):
-            return names[int(text) - 1]
-        for name in names:
-            if fold(name) == fold(text):
-                return name
-        return Unfit(f"type a number from 1 to {len(names)}, or a name")
+        value = parsed(plain_field("", "enum", tuple(names)), line)
+        return Unfit(f"{shown(line.strip())} is none of these") if isinstance(value, Unfit) else value
 
     question = Question("\n".join([title, *rows]), "choice", tuple(names))
-    chosen: str = await fitting(ask, question, parse)
+    short = f"Type a number from 1 to {len(names)}, or a name:"
+    chosen: str = await fitting(ask, question, parse, short)
     return chosen
 
 
-async def arguments(ask: Ask, tool: ToolSpec) -> dict[str, Any]:
-    """The arguments of a tool, by its schema; without one a line of JSON, empty for none."""
-    properties = tool.schema.get("properties") if tool.schema is not None else None
-    if not is_map(properties):
-        return await _free_arguments(ask, tool)
-    required = (tool.schema or {}).get("required") or []
+async def arguments(ask: Ask, tool: ToolSpec, where: str) -> dict[str, Any]:
+    """The arguments of a tool, by its schema; one whose schema nobody knows gets none."""
+    schema = tool.schema or {}
+    properties = schema.get("properties")
+    required = schema.get("required") or []
     found: dict[str, Any] = {}
-    for name, schema in properties.items():
-        field = _field(name, schema if is_map(schema) else {})
-        value = await value_of(ask, name, field, optional=name not in required)
+    for name, spec in properties.items() if is_map(properties) else ():
+        settings = spec if is_map(spec) else {}
+        told = settings.get("description")
+        label = f"[{where}] {labelled(name, told if isinstance(told, str) else '')}"
+        field = _field(name, settings)
+        value = await value_of(ask, field, label, optional=name not in required)
         if value is not None:
             found[name] = value
     return found
 
 
-async def _free_arguments(ask: Ask, tool: ToolSpec) -> dict[str, Any]:
-    def parse(line: str) -> Any:
-        if not line.strip():
-            return {}
-        try:
-            value = json.loads(line)
-        except ValueError:
-            value = None
-        return value if is_map(value) else Unfit("arguments are a JSON object, or an empty line")
+async def free_arguments(ask: Ask, tool: ToolSpec, where: str) -> dict[str, Any]:
+    """Arguments of a tool whose schema nobody knows, as one line of JSON."""
 
-    text = f"arguments for {tool.name} as JSON, or an empty line for none:"
+    def parse(line: str) -> Any:
+        value = _json(line) if line.strip() else {}
+        return value if is_map(value) else Unfit("arguments are a JSON object")
+
+    text = f"[{where}] Arguments for {tool.name}, as JSON (empty for none):"
     value: dict[str, Any] = await fitting(ask, Question(text, optional=True), parse)
     return value
+
+
+async def result_of(
+    ask: Ask, tool: ToolSpec, arguments: Mapping[str, Any], fields: Sequence[Field]
+) -> ToolResult:
+    """What a tool gives back that nobody started: the person plays it. `fields` are those that
+    the state takes from the result; a result that begins with ``error:`` is a failure."""
+    given = ", ".join(f"{key}={shown(value)}" for key, value in arguments.items())
+    title = f"{tool.name}({given}) is not connected: you play it."
+    structured: dict[str, Any] = {}
+    for field in fields:
+        more = ", ".join(filter(None, [hint(field), f'or "{FAILED} why"']))
+        text = f"{title} {worded(f'What does it give back as {field.name}?', more)}"
+        answer = await fitting(ask, Question(text.strip()), lambda line, f=field: _played(f, line))
+        if isinstance(answer, ToolResult):
+            return answer
+        structured[field.name] = answer
+        title = ""
+    if fields:
+        return ToolResult(True, json.dumps(structured, ensure_ascii=False), structured)
+    text = f'{title} What does it give back? (text, JSON, or "{FAILED} why")'
+    answer = await fitting(ask, Question(text), lambda line: _played(plain_field(""), line))
+    return answer if isinstance(answer, ToolResult) else ToolResult(True, answer, None)
+
+
+def _played(field: Field, line: str) -> Any:
+    """A typed result: a failure, a whole JSON object, or the value of one field."""
+    text = line.strip()
+    if text.casefold().startswith(FAILED):
+        return ToolResult(False, text[len(FAILED) :].strip() or "it failed")
+    whole = _json(text) if text.startswith("{") and field.type != "dict" else None
+    if is_map(whole):
+        return ToolResult(True, text, whole)
+    value = parsed(field, text)
+    return Unfit(unfit(field, text, value.reason)) if isinstance(value, Unfit) else value
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 _TYPES = {"integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict"}
@@ -120,6 +226,6 @@ _TYPES = {"integer": "int", "number": "float", "boolean": "bool", "array": "list
 def _field(name: str, schema: Mapping[str, Any]) -> Field:
     """The field that a property of a JSON schema is."""
     values = schema.get("enum")
-    kind = "enum" if isinstance(values, list) else _TYPES.get(str(schema.get("type")), "str")
-    members = tuple(values) if isinstance(values, list) else ()
-    return Field(name, kind, members, "overwrite", False, None, "declared", ())
+    if is_list(values):
+        return plain_field(name, "enum", tuple(values))
+    return plain_field(name, _TYPES.get(str(schema.get("type")), "str"))

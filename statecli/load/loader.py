@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from statecli.load.build import Builder
 from statecli.load.forms import plan, states
@@ -16,8 +16,7 @@ from statecli.text.document import MAX_BYTES, Document
 FORMS = (states.NAME, plan.NAME)
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """A document, its graph (None where there is none to build) and the issues of its shape."""
 
     document: Document

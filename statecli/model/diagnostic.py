@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from statecli.model.span import Place, Span
@@ -52,8 +51,7 @@ class Fix(NamedTuple):
     safe: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(NamedTuple):
     """What a rule yields. The linter adds rule, severity and document and makes a Diagnostic.
 
     `states` are the names the finding is about, the first one foremost. `anchors` are further
@@ -74,8 +72,7 @@ class Finding:
     masked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """A finding of one rule in one document, with its severity decided."""
 
     rule: str
@@ -83,7 +80,7 @@ class Diagnostic:
     severity: str
     finding: Finding
     source: Source
-    fingerprint: str = field(default="", compare=False)
+    fingerprint: str = ""
 
     @property
     def path(self) -> str:

@@ -259,8 +259,8 @@ class Ended(NamedTuple):
 
 
 Body = (
-    Started | Entered | Said | Asked | Answered | Streamed | Called | Returned | Changed | Chose | Refused
-    | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting | Limited | Failed
+    Started | Entered | Said | Asked | Answered | Streamed | Called | Returned | Changed | Chose
+    | Refused | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting | Limited | Failed
     | Interrupted | Approved | Edited | Jumped | Undone | Resumed | Ended
 )  # fmt: skip
 
@@ -268,8 +268,8 @@ Body = (
 BODIES: dict[str, type[Body]] = {
     kind.__name__.lower(): kind
     for kind in (
-        Started, Entered, Said, Asked, Answered, Streamed, Called, Returned, Changed, Chose, Refused,
-        Insight, Skipped, Guard_Missing_Field, Warned, Turned, Waiting, Limited, Failed,
+        Started, Entered, Said, Asked, Answered, Streamed, Called, Returned, Changed, Chose,
+        Refused, Insight, Skipped, Guard_Missing_Field, Warned, Turned, Waiting, Limited, Failed,
         Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended,
     )
 }  # fmt: skip

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from statecli.model.guard import Guard
 from statecli.model.span import Path
 
+#: No settings, no limits. Nobody writes into it: values are never changed in place.
+NOTHING: Mapping[str, object] = MappingProxyType({})
 #: The target that ends a plan.
 END = "__end__"
 PLAN_KINDS = frozenset({"strict", "loose", "goal"})
@@ -77,8 +79,7 @@ class Goal(NamedTuple):
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """One state. `settings` is the mapping as written, for what only one kind or rule reads.
 
     `jumps` are targets outside the transitions: `on_error`, `on_invalid` (key, target).
@@ -95,7 +96,7 @@ class State:
     tasks: tuple[Task, ...] = ()
     goal: Goal | None = None
     jumps: tuple[tuple[str, str], ...] = ()
-    settings: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object] = NOTHING
 
     @property
     def is_plan(self) -> bool:
@@ -128,26 +129,50 @@ class Field(NamedTuple):
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
 class Graph:
-    """A graph of either form. `states` keeps the order of the file.
+    """A graph of either form; never changed once built. `states` keeps the order of the file.
 
     `initial` is the name the file gives, or the first state's (then `initial_path` is None).
-    `declares_fields`: the file has a data schema, so writing anything else is a mistake.
+    `declares_fields`: the file has a data schema, so writing anything else is a mistake. `memory`
+    is what pure functions over the graph remember about it (the ordered routes).
     """
 
-    form: str
-    initial: str
-    initial_path: Path | None
-    states: Mapping[str, State]
-    fields: Mapping[str, Field]
-    entries: tuple[tuple[str, Path], ...] = ()
-    declares_fields: bool = False
-    limits: Mapping[str, object] = field(default_factory=dict)
-    settings: Mapping[str, object] = field(default_factory=dict)
-    bare: bool = False
-    #: What pure functions over the graph remember about it (the ordered routes).
-    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    __slots__ = (
+        "bare", "declares_fields", "entries", "fields", "form", "initial", "initial_path",
+        "limits", "memory", "settings", "states",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        form: str,
+        initial: str,
+        initial_path: Path | None,
+        states: Mapping[str, State],
+        fields: Mapping[str, Field],
+        entries: tuple[tuple[str, Path], ...] = (),
+        declares_fields: bool = False,
+        limits: Mapping[str, object] = NOTHING,
+        settings: Mapping[str, object] = NOTHING,
+        bare: bool = False,
+    ) -> None:
+        self.form = form
+        self.initial = initial
+        self.initial_path = initial_path
+        self.states = states
+        self.fields = fields
+        self.entries = entries
+        self.declares_fields = declares_fields
+        self.limits = limits
+        self.settings = settings
+        self.bare = bare
+        self.memory: dict[str, Any] = {}
+
+    def with_limits(self, **limits: object) -> Graph:
+        """The same graph with some limits set otherwise."""
+        return Graph(
+            self.form, self.initial, self.initial_path, self.states, self.fields, self.entries,
+            self.declares_fields, {**self.limits, **limits}, self.settings, self.bare,
+        )  # fmt: skip
 
     @property
     def is_plan(self) -> bool:

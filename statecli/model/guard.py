@@ -7,14 +7,15 @@ the data (an opaque one) has no truth value: `evaluate` answers None, and None i
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from statecli.model.span import Path
+
+if TYPE_CHECKING:
+    import ast
 
 #: Composites nest at most this deep.
 MAX_DEPTH = 5
@@ -23,8 +24,16 @@ NUMERIC = ("gt", "gte", "lt", "lte", "eq#", "neq#", "between")
 SCOPES = ("without_progress", "total", "session")
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+def _equal(left: tuple[Any, ...], right: object) -> bool:
+    """Guards are equal by what they say, not by where they stand (their last field)."""
+    return type(left) is type(right) and left[:-1] == right[:-1]
+
+
+def _hash(guard: tuple[Any, ...]) -> int:
+    return hash((type(guard), *guard[:-1]))
+
+
+class Atom(NamedTuple):
     """One field compared with a constant.
 
     `op`: exists absent eq ne in notin contains is isnot (values, compared folded) ·
@@ -34,7 +43,13 @@ class Atom:
     key: str
     op: str
     operand: object = None
-    path: Path = field(default=(), compare=False)
+    path: Path = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
 
 
 class Bounds(NamedTuple):
@@ -45,72 +60,117 @@ class Bounds(NamedTuple):
     inclusive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Turns:
+class Turns(NamedTuple):
     """At least `turns` turns were spent, counted in `scope` (one of SCOPES)."""
 
     turns: int
     scope: str = "without_progress"
-    path: Path = field(default=(), compare=False)
+    path: Path = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Complete:
+class Complete(NamedTuple):
     """Every task of the state is addressed (`all_tasks_complete`)."""
 
-    path: Path = field(default=(), compare=False)
+    path: Path = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(NamedTuple):
     """The goal of the state was closed or given up in this visit (`goal_achieved`)."""
 
-    path: Path = field(default=(), compare=False)
+    path: Path = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(NamedTuple):
     children: tuple[Guard, ...]
-    path: Path = field(default=(), compare=False)
+    path: Path = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(NamedTuple):
     children: tuple[Guard, ...]
-    path: Path = field(default=(), compare=False)
+    path: Path = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(NamedTuple):
     child: Guard
-    path: Path = field(default=(), compare=False)
+    path: Path = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Expr:
+class Expr(NamedTuple):
     """A condition in the expression language; `tree` passed the allow list of `guardtext`."""
 
     text: str
-    tree: ast.expr = field(compare=False)
+    tree: ast.expr
     names: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
-    path: Path = field(default=(), compare=False)
+    path: Path = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expr) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash((Expr, self.text))
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(NamedTuple):
     """Decided in code that nobody here can read."""
 
     text: str
-    path: Path = field(default=(), compare=False)
+    path: Path = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Invalid:
+class Invalid(NamedTuple):
     """A condition that a diagnostic was given for; it never holds, nor does what contains it."""
 
     reason: str
-    path: Path = field(default=(), compare=False)
+    path: Path = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
 
 
 Guard = Atom | Turns | Complete | Closed | AllOf | AnyOf | Not | Expr | Opaque | Invalid
@@ -124,7 +184,6 @@ class GuardMissingField(Exception):
         self.key = key
 
 
-@dataclass(slots=True)
 class View:
     """What a guard may look at.
 
@@ -133,12 +192,23 @@ class View:
     collects the unset fields that an atom asked for; with `strict` the first one raises.
     """
 
-    data: Mapping[str, object]
-    complete: bool | None = None
-    closed: bool | None = None
-    turns: Mapping[str, int] | None = None
-    missing: list[str] = field(default_factory=list)
-    strict: bool = False
+    __slots__ = ("closed", "complete", "data", "missing", "strict", "turns")
+
+    def __init__(
+        self,
+        data: Mapping[str, object],
+        complete: bool | None = None,
+        closed: bool | None = None,
+        turns: Mapping[str, int] | None = None,
+        missing: list[str] | None = None,
+        strict: bool = False,
+    ) -> None:
+        self.data = data
+        self.complete = complete
+        self.closed = closed
+        self.turns = turns
+        self.missing = missing if missing is not None else []
+        self.strict = strict
 
 
 def evaluate(guard: Guard, view: View) -> bool | None:

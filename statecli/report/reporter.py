@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, Protocol, cast
 
@@ -59,16 +58,23 @@ class Finished(NamedTuple):
     fails: bool
 
 
-@dataclass(frozen=True, slots=True)
 class Report:
     """Everything one call found. `graphs` are by path, in order; their numbers are there only
     for a reporter that COUNTS."""
 
-    graphs: Mapping[str, Numbers]
-    skipped: tuple[Skipped, ...]
-    found: tuple[Finished, ...]
-    rules: Mapping[str, RuleText]
-    version: str
+    def __init__(
+        self,
+        graphs: Mapping[str, Numbers],
+        skipped: tuple[Skipped, ...],
+        found: tuple[Finished, ...],
+        rules: Mapping[str, RuleText],
+        version: str,
+    ) -> None:
+        self.graphs = graphs
+        self.skipped = skipped
+        self.found = found
+        self.rules = rules
+        self.version = version
 
     def count(self, severity: str) -> int:
         return sum(item.diagnostic.severity == severity for item in self.found)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from statecli.model.span import Path, Place, Position, Span
 from statecli.text.characters import value_offsets
@@ -22,8 +22,7 @@ MAX_BYTES = 64_000_000
 MAX_DEPTH = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something wrong with the text itself, at the characters `start` up to `end`.
 
     `rule` is `parse-error`, `duplicate-key` or `wrong-value-type`; `other` is a second place (the
@@ -52,18 +51,27 @@ def _nothing() -> Node | None:
     return None
 
 
-@dataclass(frozen=True)
 class Document:
     """The content of one file. `value` holds dict, list, str, int, float, bool and None only, and
     the keys of every dict are text. None when the text could not be read at all."""
 
-    path: str
-    text: str
-    language: str
-    value: object
-    problems: tuple[Problem, ...] = ()
-    newline: str = "\n"
-    scan: Callable[[], Node | None] = field(default=_nothing, repr=False, compare=False)
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        language: str,
+        value: object,
+        problems: tuple[Problem, ...] = (),
+        newline: str = "\n",
+        scan: Callable[[], Node | None] = _nothing,
+    ) -> None:
+        self.path = path
+        self.text = text
+        self.language = language
+        self.value = value
+        self.problems = problems
+        self.newline = newline
+        self.scan = scan
 
     @cached_property
     def _line_starts(self) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -230,7 +229,7 @@ class _Converter:
             return self._fresh(node, path, depth)
         label = f"!!{short}" if tag.startswith(_CORE) else tag
         problem = _problem(node, f"the tag '{label}' means nothing here", where=path)
-        self.problems.append(replace(problem, hint="quote the text, if it is one"))
+        self.problems.append(problem._replace(hint="quote the text, if it is one"))
         return node.value if type(node) is ScalarNode else None
 
 

@@ -57,11 +57,13 @@ from statecli.model.wording import listed
 FAMILY = "data"
 SEVERITY = "warning"
 #: The states that are looked at behind all fan-outs together, times the size of the graph.
-MOST_WALKS = 50
+MOST_WALKS = 10
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     """For each join the fields that two of its branches overwrite."""
+    if "join" not in facts.document.text:
+        return
     joins = {n for n, state in enumerate(facts.states) if state.settings.get("join") == "all"}
     if not joins or not facts.roots:
         return

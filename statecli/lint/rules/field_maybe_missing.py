@@ -105,19 +105,32 @@ class _Passed:
         return found
 
     def missing(self) -> list[int]:
-        """For each state the bits that some way to it does not set."""
+        """For each state the bits that some way to it does not set. Where branches are joined all
+        of them have come, so one that sets a bit is enough."""
+        facts = self.facts
         lacking = [0] * len(self.edges)
-        for root in self.facts.roots:
+        for root in facts.roots:
             lacking[root] = self.whole
-        order = [number for members in self.facts.components[::-1] for number in members]
+        order = [number for members in facts.components[::-1] for number in members]
+        sources: dict[int, list[int]] = {
+            number: []
+            for number, state in enumerate(facts.states)
+            if state.settings.get("join") == "all" and number not in facts.roots
+        }
+        for number, ways in enumerate(self.edges):
+            for target in ways:
+                if target in sources and facts.reachable[number]:
+                    sources[target].append(number)
         changed = True
         while changed:
             changed = False
             for number in order:
                 for target, sure in self.edges[number].items():
-                    bits = lacking[target] | (lacking[number] & ~sure)
-                    if bits != lacking[target]:
-                        lacking[target] = bits
+                    bits = lacking[number] & ~sure
+                    for source in sources.get(target, ()):
+                        bits &= lacking[source] & ~self.edges[source][target]
+                    if bits & ~lacking[target]:
+                        lacking[target] |= bits
                         changed = True
         return lacking
 

@@ -58,12 +58,13 @@ def _hint() -> str:
 
 def _named(facts: Facts) -> Iterator[tuple[Place, str, tuple[str, ...]]]:
     """Every reducer that the graph names, and the state that does."""
-    if facts.graph is None:
+    graph = facts.graph
+    if graph is None:
         return
-    for field in facts.graph.fields.values():
+    for field in graph.fields.values() if graph.declares_fields else ():
         if field.origin == "declared" and field.reducer != REDUCERS[0]:
             yield Place((*field.path, "reducer")), field.reducer, ()
-    for state in facts.states:
+    for state in facts.states if "merge" in facts.document.text else ():
         merge = state.settings.get("merge")
         if is_map(merge):
             for group, name in merge.items():

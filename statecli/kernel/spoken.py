@@ -1,0 +1,87 @@
+"""What a line of a person says: a number, yes or no. None where it is not plain: nothing is guessed.
+
+"about 60 people" is 60 and "no, thanks" is no; "8 of 10", "less than 5" and "I suppose" are none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from statecli.model.guard import as_number, fold
+
+YES = frozenset({
+    "yes", "y", "true", "on", "1", "yep", "yeah", "yup", "sure", "ok", "okay", "yes please",
+    "yes i do", "yes i am", "yes it is", "yes it does", "of course", "certainly", "definitely",
+    "absolutely", "agreed", "i agree", "thats right", "correct",
+})  # fmt: skip
+NO = frozenset({
+    "no", "n", "false", "off", "0", "nope", "nah", "no thanks", "no thank you", "no i dont",
+    "no i am not", "no its not", "not yet", "not at all", "never", "certainly not",
+})  # fmt: skip
+
+_WORDS = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen twenty".split()
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+#: A number with a sign for money before it, or a unit right behind it.
+_TOKEN = re.compile(r"[$€£¥~]?([+-]?\d+(?:\.\d+)?)([^\W\d_]{1,4}|[$€£¥%°]|)", re.ASCII)
+#: What stands behind a number and makes another number, or an ordinal, of it.
+_NOT_UNITS = frozenset({"k", "m", "b", "bn", "tn", "mio", "st", "nd", "rd", "th", "x", "e"})
+#: What may stand before a number without changing it.
+_FILLERS = frozenset({
+    "about", "around", "roughly", "approximately", "approx", "circa", "ca", "only", "just",
+    "exactly", "its", "it", "is", "im", "i", "am", "we", "are", "were", "the", "number", "have",
+    "ive", "$", "€", "£", "¥", "eur", "usd", "gbp",
+})  # fmt: skip
+#: What may not stand behind it.
+_CHANGERS = frozenset({
+    "or", "to", "and", "not", "no", "point", "half", "quarter", "dozen", "hundred", "thousand",
+    "million", "billion", "less", "more", "minus", "plus", "times", "of", "out", "than", "until",
+})  # fmt: skip
+
+
+def yes_or_no(line: str) -> bool | None:
+    """Whether a line is a plain yes or a plain no."""
+    words = " ".join(re.sub(r"[^\w\s]", " ", fold(line).replace("'", "").replace("’", "")).split())
+    if words in YES:
+        return True
+    return False if words in NO else None
+
+
+def number_in(line: str) -> float | None:
+    """The one number that a line says, in digits or as a word, perhaps with a unit."""
+    plain = as_number(line)
+    if plain is not None:
+        return plain
+    if len(line) > 200:
+        return None
+    found: float | None = None
+    behind = 0
+    for word in fold(line).replace("'", "").replace("’", "").split():
+        bare = word.strip(".,;:!?()")
+        number = _number(bare)
+        if number is not None:
+            if found is not None:
+                return None
+            found = number
+        elif any(sign.isdigit() for sign in bare):
+            return None
+        elif found is None and bare not in _FILLERS:
+            return None
+        elif found is not None and bare:
+            behind += 1
+            if behind > 5 or bare in _CHANGERS or bare in "+-*/":
+                return None
+    return found
+
+
+def _number(word: str) -> float | None:
+    if word in _WORDS:
+        return _WORDS[word]
+    match = _TOKEN.fullmatch(word)
+    if match is None or match.group(2) in _NOT_UNITS:
+        return None
+    return as_number(match.group(1))
