@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -13,6 +14,7 @@ def run() -> None:
     if sys.argv[1:] == ["--version"]:  # before anything else is imported
         sys.stdout.write(f"statecli {__version__}\n")
         sys.exit(0)
+    gc.disable()  # modules are no garbage; `main` switches it on again
     try:
         from statecli.cli.app import main
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NAMES = ("statecli.toml", "pyproject.toml")
 #: A pyproject.toml that may hold `[tool.statecli]`; most do not, and are not parsed at all.
-_TABLE = re.compile(rb"""^\s*\[?\s*["']?tool["']?\s*(?:\.\s*["']?statecli|\]|=)""", re.MULTILINE)
+_TABLE = rb"""(?m)^\s*\[?\s*["']?tool["']?\s*(?:\.\s*["']?statecli|\]|=)"""
 
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -106,4 +106,4 @@ def _has_table(path: str) -> bool:
             content = file.read()
     except OSError:
         return False
-    return b"statecli" in content and _TABLE.search(content) is not None
+    return b"statecli" in content and re.search(_TABLE, content) is not None

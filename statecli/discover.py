@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
-_MAGIC = re.compile(r"[*?\[]")
+_MAGIC = frozenset("*?[")
 #: One of these words stands in everything that looks like a graph.
 _WORDS = (b"states", b"initial", b"transition", b"tasks")
-_GRAPH_TEXT = re.compile(r"""(?<![\w-])(["']?)(?:states|transition)\1\s*:""")
+_GRAPH_TEXT = r"""(?<![\w-])(["']?)(?:states|transition)\1\s*:"""
 
 
 Excludes = Callable[[str], bool]
@@ -57,7 +57,7 @@ class Search:
             self._found.setdefault(STDIN, Candidate(STDIN, True))
         elif os.path.isdir(word):
             self._group(word, self._folder(word))
-        elif os.path.lexists(word) or not _MAGIC.search(word):
+        elif os.path.lexists(word) or _MAGIC.isdisjoint(word):
             key = identity(word)
             path = self._found[key].path if key in self._found else word
             self._found[key] = Candidate(path, True)
@@ -101,7 +101,7 @@ class Search:
     def _glob(self, pattern: str) -> Iterator[str]:
         """The files below the pattern's fixed folder that fit it; `**` is any number of folders."""
         parts = pattern.replace(os.sep, "/").split("/")
-        fixed = next(at for at, part in enumerate(parts) if _MAGIC.search(part))
+        fixed = next(at for at, part in enumerate(parts) if not _MAGIC.isdisjoint(part))
         root = "/".join(parts[:fixed]) or ("/" if pattern.startswith("/") else ".")
         if not os.path.isdir(root):
             return
@@ -228,7 +228,7 @@ def may_be_graph(path: str, data: bytes) -> bool:
 def why_not(path: str, text: str, value: object, broken: bool) -> str:
     """Why a file does not look like a graph; empty if it does. `broken`: it could not be read."""
     if broken:
-        if _GRAPH_TEXT.search(text) or _in_graphs(path):
+        if re.search(_GRAPH_TEXT, text) or _in_graphs(path):
             return ""
         return "it cannot be read, and nothing in it looks like a graph"
     if not is_map(value):

@@ -7,6 +7,7 @@ the wanted one is imported. Global options may stand before or after it.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 from collections.abc import Callable, Sequence
@@ -77,7 +78,9 @@ def _main(argv: list[str]) -> int:
     parser = Parser(prog=f"statecli {name}", description=command.HELP)
     add_global(parser)
     command.add(parser)
-    return command.run(parser.read(argv[:at] + argv[at + 1 :]))
+    args = parser.read(argv[:at] + argv[at + 1 :])
+    gc.enable()
+    return command.run(args)
 
 
 def load(name: str) -> Command:

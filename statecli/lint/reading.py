@@ -63,9 +63,11 @@ def foreign(facts: Facts) -> list[tuple[int, str]]:
                 keys.update(dict.fromkeys(guard_reads(way.guard)))
         if number in texts:
             keys.update(dict.fromkeys(texts[number]))
-        for key in keys:
-            if key not in facts.given and not _sets(facts, number, key):
-                found.append((number, key))
+        found.extend(
+            (number, key)
+            for key in keys
+            if key not in facts.given and not _sets(facts, number, key)
+        )
     return found
 
 

@@ -197,7 +197,8 @@ async def result_of(
     if fields:
         return ToolResult(True, json.dumps(structured, ensure_ascii=False), structured)
     text = f'{title} What does it give back? (text, JSON, or "{FAILED} why")'
-    answer = await fitting(ask, Question(text), lambda line: _played(plain_field(""), line))
+    line = await ask(Question(text, optional=True))
+    answer = _played(plain_field(""), line) if line.strip() else ""
     return answer if isinstance(answer, ToolResult) else ToolResult(True, answer, None)
 
 

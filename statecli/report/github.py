@@ -22,7 +22,7 @@ def pieces(report: Report, _style: Style) -> Iterator[str]:
     so; it stands before the other notices, as those are limited too."""
     found = report.ordered()
     veil = veils(found)
-    hidden = sum(max(0, report.count(severity) - SHOWN) for severity in SEVERITIES)
+    hidden = sum(max(0, report.number(severity) - SHOWN) for severity in SEVERITIES)
     for item in found:
         if hidden and item.severity == "info":
             yield _notice(hidden)

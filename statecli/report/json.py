@@ -32,7 +32,7 @@ def pieces(report: Report, _style: Style) -> Iterator[str]:
         "summary": {
             "graphs": len(report.graphs),
             "skipped": len(report.skipped),
-            **{severity: report.count(severity) for severity in SEVERITIES},
+            **{severity: report.number(severity) for severity in SEVERITIES},
             "fixable": sum(item["fix"] is not None for item in shown),
         },
         "graphs": [

@@ -76,7 +76,7 @@ class Report:
         self.rules = rules
         self.version = version
 
-    def count(self, severity: str) -> int:
+    def number(self, severity: str) -> int:
         return sum(item.diagnostic.severity == severity for item in self.found)
 
     def ordered(self) -> list[Diagnostic]:

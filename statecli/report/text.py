@@ -129,7 +129,7 @@ def _more(others: list[Diagnostic], style: Style) -> str:
 
 
 def _summary(report: Report, shown: list[Finished], style: Style) -> str:
-    counts = [(severity, report.count(severity)) for severity in SEVERITIES]
+    counts = [(severity, report.number(severity)) for severity in SEVERITIES]
     visible = {item.diagnostic.severity for item in shown}
     said = [
         paint(counted(number, severity), severity, style)
@@ -145,7 +145,7 @@ def _summary(report: Report, shown: list[Finished], style: Style) -> str:
         text += f" · {safe:,} fixable with --fix"
     if unsafe:
         text += f" · {unsafe:,} {'more ' if safe else 'fixable '}with --fix --unsafe-fixes"
-    hidden = report.count("info") if "info" not in visible else 0
+    hidden = report.number("info") if "info" not in visible else 0
     if hidden:
         text += f" · {counted(hidden, 'info')} with -v"
     return text + "\n"

@@ -14,14 +14,14 @@ from statecli.model.span import Position, Span
 
 TAB = 4
 #: Control characters, and the invisible ones that reorder or hide text (Trojan Source).
-_UNSAFE = re.compile(
-    "[\0-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
+_UNSAFE = "[\0-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 
 
 def harmless(text: str) -> str:
     """A text on one line that cannot do anything to a terminal."""
-    return _UNSAFE.sub(_picture, text) if _UNSAFE.search(text) else text
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(_UNSAFE, _picture, text)
 
 
 def plain(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 #: Text that every YAML reader takes for text without quotes, in brackets too.
@@ -14,14 +13,20 @@ _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 def written(text: str, language: str, style: str = "") -> str:
     """The text in the file's language, in quotes of this style or with those that it needs."""
     if language == "json" or style == '"':
-        return json.dumps(text, ensure_ascii=False)
+        return _quoted(text)
     if style == "" and is_plain(text) and text.casefold() not in _WORDS:
         return text
     if text.isprintable():
         return "'" + text.replace("'", "''") + "'"
-    return json.dumps(text, ensure_ascii=False)
+    return _quoted(text)
 
 
 def is_plain(text: str) -> bool:
     """Whether a text is letters that mean themselves in every style of quotes and without."""
     return _PLAIN.fullmatch(text) is not None
+
+
+def _quoted(text: str) -> str:
+    import json
+
+    return json.dumps(text, ensure_ascii=False)
