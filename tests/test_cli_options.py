@@ -95,3 +95,29 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     monkeypatch.setattr(validate, "run", stopped)
     assert app.main(["validate", "x.yaml"]) == 130
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_the_fixes_that_rules_announce_are_those_they_offer() -> None:
+    from fixtures import cases
+    from test_rules import diagnostics, examples
+
+    from statecli.lint.rule import rules
+
+    offered: dict[str, set[bool]] = {rule: set() for rule in rules()}
+    graphs = [
+        (text, rule, ".json" if text.startswith('{"') else ".yaml", None)
+        for rule in rules()
+        for text in examples(rule, "Bad")
+    ]
+    for text, rule, suffix, config in [
+        *graphs,
+        *((c.text, c.rule, c.suffix, c.config) for c in cases()),
+    ]:
+        for item in diagnostics(text, rule, suffix, config):
+            if item.finding.fix is not None:
+                offered[item.rule].add(item.finding.fix.safe)
+    best = {
+        rule: "safe" if True in kinds else "unsafe" if kinds else ""
+        for rule, kinds in offered.items()
+    }
+    assert {rule.id: rule.fix for rule in rules().values()} == best

@@ -18,8 +18,8 @@ from statecli.model.expression import (
     names,
     parse,
     places,
-    value_of,
 )
+from statecli.model.expression_value import value_of
 from statecli.model.shape import BadCondition
 from statecli.model.span import Place
 

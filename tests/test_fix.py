@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from run_cli import run, validate
 
-from statecli.model.diagnostic import Edit, Fix
+from statecli.lint.fix import Fixer
+from statecli.model.diagnostic import Diagnostic, Edit, Finding, Fix
 from statecli.model.span import Place
+from statecli.text.document import Document
 from statecli.text.edits import apply, changes
 from statecli.text.reading import parse
 
@@ -172,7 +178,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=20,
 )
-WRITERS = {
+WRITERS: dict[str, Callable[[Any], str]] = {
     "block": lambda v: yaml.safe_dump(v, allow_unicode=True, sort_keys=False),
     "indentless off": lambda v: yaml.dump(v, Dumper=_Indented, sort_keys=False),
     "flow": lambda v: yaml.safe_dump(v, default_flow_style=True, sort_keys=False, width=40),
@@ -243,3 +249,157 @@ def test_what_is_left_is_the_value_without_the_item(
     assert parse(name, after).value == without(read, path), (text, path, after)
     kept = re.findall(r"^ *# [0-9]+$", after, re.MULTILINE)
     assert set(kept) <= set(text.splitlines()), "no comment is changed"
+
+
+# ---------------------------------------------------------------- rounds, and what is left out
+
+
+def fixer(
+    rule: Callable[[Document], list[tuple[str, str, Edit]]], errors: Callable[[str], list[str]]
+) -> Fixer:
+    """A fixer over a rule that gives (message, severity, edit) and errors by message."""
+
+    def check(text: str) -> tuple[Document, list[Diagnostic]]:
+        document = parse("g.yaml", text)
+        found = [
+            Diagnostic(
+                "r",
+                "style",
+                severity,
+                Finding(message=message, at=edit.at, fix=Fix("t", (edit,), safe=True)),
+                document,
+            )
+            for message, severity, edit in rule(document)
+        ]
+        broken = [
+            Diagnostic("e", "syntax", "error", Finding(message=said, at=Place(())), document)
+            for said in errors(text)
+        ]
+        return document, [*found, *broken]
+
+    return Fixer(check)
+
+
+def remove(value: str) -> Callable[[Document], list[tuple[str, str, Edit]]]:
+    """Takes every item of `a` out that is this value."""
+
+    def rule(document: Document) -> list[tuple[str, str, Edit]]:
+        items = document.value["a"] if isinstance(document.value, dict) else []
+        return [
+            (f"item {at}", "warning", Edit(Place(("a", at)), "", "item"))
+            for at, item in enumerate(items)
+            if item == value
+        ]
+
+    return rule
+
+
+def test_fixes_go_on_until_nothing_is_left() -> None:
+    one = fixer(remove("x"), lambda _: [])
+    assert one.fix("a: [x, y, x, x, z, x]\n") == "a: [y, z]\n"
+    assert one.made == {"r": 4}
+    assert one.fix("a:\n  - x\n  - x\n  - x\n") == "a: []\n"
+
+
+def test_a_fix_that_brings_an_error_is_left_out() -> None:
+    def missing(text: str) -> list[str]:
+        return [] if text.count("x") >= 2 else ["too few"]
+
+    one = fixer(remove("x"), missing)
+    fixed = one.fix("a: [x, y, x, x]\n")
+    assert fixed.count("x") == 2
+    assert one.left_out[0] == "line 1: the fix of r is left out: it would bring the error: too few"
+
+
+def test_a_fix_that_breaks_the_file_is_left_out() -> None:
+    def rule(document: Document) -> list[tuple[str, str, Edit]]:
+        return [("m", "warning", Edit(Place(("a",)), "[", "replace"))]
+
+    one = fixer(rule, lambda _: [])
+    assert one.fix("a: x\n") == "a: x\n"
+    assert "could not be read" in one.left_out[0]
+
+
+def test_a_fix_without_end_ends() -> None:
+    def rule(document: Document) -> list[tuple[str, str, Edit]]:
+        return [("m", "warning", Edit(Place(("a",)), "x", "after"))]
+
+    assert fixer(rule, lambda _: []).fix("a: x\n") == "a: " + "x" * 11 + "\n"
+
+
+# ---------------------------------------------------------------- files
+
+GRAPH = """\
+# état 🏗
+initial: "a"
+states:
+    'a':   {type: user,  transition: {next: a}}   # one name
+"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_no_other_byte_changes(encoding: str, newline: str, tmp_path: Path) -> None:
+    path = tmp_path / "g.yaml"
+    path.write_bytes(GRAPH.replace("\n", newline).encode(encoding))
+    result = validate("--fix", "--select", "scalar-next", path)
+    assert result.code == 0
+    assert "fixed 1 × scalar-next" in result.err
+    after = GRAPH.replace("next: a}", "next: [a]}").replace("\n", newline)
+    assert path.read_bytes() == after.encode(encoding)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and permissions of POSIX")
+def test_links_and_permissions_stay(tmp_path: Path) -> None:
+    real = tmp_path / "real.yaml"
+    real.write_text(GRAPH, encoding="utf-8")
+    real.chmod(0o640)
+    link = tmp_path / "link.yaml"
+    link.symlink_to(real)
+    validate("--fix", link)
+    assert link.is_symlink()
+    assert "next: [a]" in real.read_text("utf-8")
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert sorted(os.listdir(tmp_path)) == ["link.yaml", "real.yaml"]
+
+
+def test_diff_changes_nothing_and_can_be_applied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shutil
+    import subprocess
+
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "g.yaml"
+    before = GRAPH.rstrip("\n").replace('initial: "a"\n', "").encode("utf-8-sig")
+    path.write_bytes(before)
+    result = run("validate", "--diff", "g.yaml")
+    assert result.code == 1
+    assert path.read_bytes() == before
+    assert "would fix" in result.err
+    if shutil.which("git"):
+        subprocess.run(["git", "apply", "-"], input=result.out.encode(), check=True)
+        assert run("validate", "--diff", "g.yaml").out == ""
+        assert run("validate", "--diff", "g.yaml").code == 0
+
+
+def test_every_fix_of_every_bad_example_keeps_the_file_readable(tmp_path: Path) -> None:
+    from test_rules import examples
+
+    from statecli.lint.rule import rules
+
+    fixed: set[str] = set()
+    for rule in rules():
+        for text in examples(rule, "Bad"):
+            path = tmp_path / ("g.json" if text.startswith('{"') else "g.yaml")
+            path.write_text(text, encoding="utf-8")
+            before = validate("--extend-select", "all", path).diagnostics
+            run("validate", "--fix", "--unsafe-fixes", "--select", rule, path)
+            after = validate("--extend-select", "all", path).diagnostics
+            if path.read_text("utf-8") != text:
+                fixed.add(rule)
+                assert "parse-error" not in [item["rule"] for item in after]
+                gone = [i["rule"] for i in before].count(rule)
+                assert [i["rule"] for i in after].count(rule) < gone, (rule, path.read_text())
+            path.unlink()
+    assert len(fixed) > 15

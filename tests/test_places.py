@@ -4,7 +4,6 @@ in all the ways that YAML and JSON write it."""
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
@@ -90,8 +89,8 @@ YAML_ESCAPES = st.sampled_from(
 )  # fmt: skip
 JSON_ESCAPES = st.sampled_from(
     [
-        Piece(r"\ud83c\udfd7", "🏗"), Piece(r"\uD83D\uDE00", "😀"), Piece(r"\ud83c", "\ud83c"),
-        Piece(r"\udfd7\u0041", "\udfd7A", (0, 6)), Piece(r"\ud83cx", "\ud83cx", (0, 6)),
+        Piece(r"\ud83c\udfd7", "🏗"), Piece(r"\uD83D\uDE00", "😀"), Piece(r"\f", "\f"),
+        Piece(r"\ud83c\udfd7\u0041", "🏗A", (0, 12)),
     ]
 )  # fmt: skip
 BREAKS = st.sampled_from(["\n", "\r\n"])
@@ -99,10 +98,6 @@ BREAKS = st.sampled_from(["\n", "\r\n"])
 
 @given(st.lists(st.one_of(WORD.map(literally), ESCAPES, JSON_ESCAPES, st.just(literally("  ")))))
 def test_json_text(pieces: list[Piece]) -> None:
-    # Two halves that happen to meet are one character; that has cases of its own.
-    texts = [piece.written for piece in pieces if piece.written]
-    if any(one == r"\ud83c" and two.startswith(r"\udfd7") for one, two in pairwise(texts)):
-        return
     holds('{"é": 1, "k" : "', pieces, '"}', ".json")
 
 

@@ -10,38 +10,77 @@ from statecli.model.ports import EndOfInput, Question
 from statecli.model.snapshot import Snapshot
 from statecli.text.excerpt import plain
 
-#: A longer line is cut here, and that is said: nobody types a megabyte.
-MAX_LINE = 200_000
+
+class Struck(Exception):
+    """Ctrl-C at an empty prompt."""
+
+
+class Host(Protocol):
+    """The chat, as far as a source of lines may know it."""
+
+    @property
+    def snapshot(self) -> Snapshot: ...
+    async def at_question(self, line: str) -> bool:
+        """Run a command that is typed where a question waits; False if it is no command."""
 
 
 class Lines(Protocol):
-    """A source of lines; also the `Ask` of providers. Raises EndOfInput when it is dry."""
+    """A source of lines; also the `Ask` of providers. Raises EndOfInput when it is dry.
+
+    `blocking`: a read is under way that only a signal can end.
+    """
 
     patient: bool
+    blocking: bool
 
-    def watch(self, snapshot: Callable[[], Snapshot]) -> None: ...
+    def watch(self, host: Host) -> None: ...
     async def read(self, prompt: str) -> str: ...
     async def __call__(self, question: Question) -> str: ...
 
 
 class PipedLines:
-    """Each line of standard input is a turn, or the answer to a question."""
+    """Each line of standard input is a turn, or the answer to a question. UTF-8 whatever the
+    locale; bytes that are none become replacement characters."""
 
     patient = False
 
     def __init__(self, show: Callable[[str], None]) -> None:
         self.show = show
+        self.blocking = False
+        self._first = True
 
-    def watch(self, snapshot: Callable[[], Snapshot]) -> None:
-        """There is no status line to keep."""
+    def watch(self, host: Host) -> None:
+        """There is no status line to keep, and no command to run."""
 
     async def read(self, prompt: str) -> str:
         """The next line; the prompt is for terminals."""
-        line = sys.stdin.readline()
+        self.blocking = True
+        try:
+            line = sys.stdin.buffer.readline()
+        finally:
+            self.blocking = False
         if not line:
             raise EndOfInput
-        return line.rstrip("\r\n")
+        text = line.decode("utf-8-sig" if self._first else "utf-8", "replace")
+        self._first = False
+        return text.rstrip("\r\n")
 
     async def __call__(self, question: Question) -> str:
         self.show(plain(question.text))
         return await self.read("")
+
+
+class NoLines:
+    """Nobody is there: a conversation file brings the lines and the answers."""
+
+    patient = False
+    blocking = False
+
+    def watch(self, host: Host) -> None:
+        """Nothing is shown."""
+
+    async def read(self, prompt: str) -> str:
+        raise EndOfInput
+
+    async def __call__(self, question: Question) -> str:
+        raise EndOfInput

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from statecli.kinds.step import Delta
+from statecli.llm import asking
+from statecli.model.data import shown
 from statecli.model.event import (
     Answered,
     Called,
@@ -12,29 +14,31 @@ from statecli.model.event import (
     Entered,
     Event,
     Failed,
-    Interrupted,
     Limited,
     Refused,
     Returned,
+    Skipped,
     Warned,
 )
-from statecli.model.snapshot import Snapshot
-from statecli.store.rows import line
+from statecli.model.graph import Graph
 from statecli.text.excerpt import plain
 
 Write = Callable[[str], None]
 
 
 class Screen:
-    """Plain text: what is said, and what the author must know. `quiet` leaves out the moves."""
+    """Plain text: `write` what is said to the person, `notes` what the author must know.
 
-    def __init__(self, write: Write, notes: Write, *, moves: bool = True) -> None:
-        self.write = write
-        self.notes = notes
+    `moves`: also show each state that is entered.
+    """
+
+    def __init__(self, graph: Graph, write: Write, notes: Write, *, moves: bool = True) -> None:
+        self.graph = graph
+        self.write = lambda text: write(plain(text))
+        self.notes = lambda text: notes(plain(text))
         self.moves = moves
-        self._open = ""
 
-    def show(self, item: Event | Delta, snapshot: Snapshot) -> None:
+    def show(self, item: Event | Delta) -> None:
         """One item of the stream of a session."""
         if isinstance(item, Delta):
             self.stream(item.text)
@@ -52,34 +56,43 @@ class Screen:
         body = event.body
         if isinstance(body, Answered):
             if body.text:
-                self.write(plain(body.text))
+                self.write(body.text)
         elif isinstance(body, Entered):
             if self.moves:
-                self.notes(f"-> {plain(body.state)}{f' ({body.why})' if body.why else ''}")
+                self.notes(f"-> {body.state}" + (f" ({body.why})" if body.why else ""))
         elif isinstance(body, Refused):
-            if body.what == "line":
-                self.write(f"{plain(body.reason)}.")
-            else:
-                self.notes(f"refused {plain(body.what)}: {plain(body.reason)}")
+            self._refused(body)
         elif isinstance(body, Called):
-            shown = ", ".join(f"{key}={value!r}" for key, value in body.arguments.items())
-            self.notes(f"calls {plain(f'{body.tool}({shown})')}")
+            given = ", ".join(f"{key}={shown(value)}" for key, value in body.arguments.items())
+            self.notes(f"calls {body.tool}({given})")
         elif isinstance(body, Returned):
-            self.notes(f"{'got' if body.ok else 'failed'}: {plain(str(body.result))[:400]}")
+            result = body.result if isinstance(body.result, str) else shown(body.result, 400)
+            self.notes(f"{'got' if body.ok else 'it failed'}: {result[:400] or 'nothing'}")
         elif isinstance(body, Limited):
-            self.notes(f"stopped: {plain(body.message)}; the next line goes on")
+            self.notes(f"stopped: {body.message}; the next line goes on")
         elif isinstance(body, Failed):
-            self.notes(f"failed in '{plain(body.state)}': {plain(body.error)}")
+            self.notes(f"failed in '{body.state}': {body.error}")
         elif isinstance(body, Warned):
-            self.notes(f"warning: {plain(body.message)}")
-        elif isinstance(body, Interrupted):
-            self.notes(f"interrupted{f': {plain(body.text)}' if body.text else ''}")
+            self.notes(f"warning: {body.message}")
+        elif isinstance(body, Skipped):
+            self.notes(f"'{body.state}' is left: too many turns without progress")
         elif isinstance(body, Ended):
             self.notes("the end")
 
+    def _refused(self, body: Refused) -> None:
+        """A line that does not fit is asked for again; other refusals are for the author."""
+        if body.what != "line":
+            self.notes(f"refused {body.what}: {body.reason}")
+            return
+        name = self.graph.states[body.state].writes[0]
+        field = self.graph.fields.get(name)
+        listed = field is not None and field.type == "enum"
+        question = asking.worded(asking.about(self.graph, name) or name, asking.hint(field))
+        self.write(asking.again("that is none of these" if listed else body.reason, question))
 
-class JsonScreen(Screen):
-    """Every event as one JSON line, nothing else."""
+
+class SilentScreen(Screen):
+    """Shows nothing but the notes: the events themselves are written by the store (`--json`)."""
 
     def event(self, event: Event) -> None:
-        self.write(line(event))
+        """The line is already there."""

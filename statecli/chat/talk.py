@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, TextIO
 
-from statecli.chat.lines import Lines
+from statecli.chat.lines import Lines, Struck
 from statecli.chat.screen import Screen
-from statecli.kinds.step import Delta
+from statecli.chat.signals import signals
 from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
-from statecli.model.event import Event
-from statecli.model.ports import EndOfInput, Provider
+from statecli.model.event import Chose, Event, Refused
+from statecli.model.graph import WAITING_KINDS
+from statecli.model.ports import EndOfInput, Provider, Unanswered
 from statecli.model.snapshot import Snapshot
 from statecli.model.unable import Unable
 from statecli.session.session import Session
 from statecli.session.world import SessionWorld
-from statecli.store.memory import MemoryStore
-from statecli.store.rows import line as row
 
 #: Statuses with which the end of input is a failure.
 BAD = ("failed", "stuck", "limited")
@@ -30,23 +26,22 @@ BAD = ("failed", "stuck", "limited")
 
 @dataclass
 class Stops:
-    """Where a run is stopped on purpose. `once`: step mode lets one body pass at a time."""
+    """Where a run is stopped on purpose. `stepping`: before every body; `passing`: the body that
+    was stopped at runs now."""
 
     before: set[str] = field(default_factory=set)
     after: set[str] = field(default_factory=set)
     stepping: bool = False
     passing: bool = False
 
-    def halts_before(self, snapshot: Snapshot) -> bool:
-        """Asked before each body; the one that was stopped at passes the next time."""
-        if self.passing:
-            self.passing = False
-            return False
-        return self.stepping or snapshot.state in self.before
-
 
 class Talk:
-    """One chat. `run` gives the exit code: 0 ended or left in order, 1 failed, stuck or limited."""
+    """One chat. `run` gives the exit code: 0 ended or left in order, 1 failed, stuck or limited.
+
+    `terminal`: a person sits there, so commands are read and a stop is followed by a prompt; off a
+    terminal a stop ends the chat. `models` finds another provider by name; `changed` is told when
+    the chat goes on with another session.
+    """
 
     def __init__(
         self,
@@ -58,6 +53,7 @@ class Talk:
         stops: Stops | None = None,
         terminal: bool = False,
         models: Callable[[str], Provider] | None = None,
+        changed: Callable[[Session], None] | None = None,
     ) -> None:
         self.session = session
         self.world = world
@@ -66,14 +62,20 @@ class Talk:
         self.stops = stops or Stops()
         self.terminal = terminal
         self.models = models
+        self.changed = changed
         self.recording = RecordingProvider(world.provider)
-        if not isinstance(world.provider, ScriptProvider):
+        self.script: ScriptProvider | None = None
+        if isinstance(world.provider, ScriptProvider):
+            self.script = world.provider
+        else:
             world.provider = self.recording
-        self.halted = False
+        world.takes = self._taken
+        self.halted = ""
         self.leaving = False
-        self._trace: TextIO | None = None
+        self._running = ""
+        self._misfits = 0
         self._task: asyncio.Task[None] | None = None
-        self._struck = 0.0
+        self._struck = False
 
     @property
     def snapshot(self) -> Snapshot:
@@ -81,65 +83,53 @@ class Talk:
 
     async def run(self) -> int:
         """Talk until the run ends, the person leaves or the input is dry."""
-        self.lines.watch(lambda: self.snapshot)
-        restore = self._catch_interrupts()
-        try:
-            if isinstance(self.world.provider, ScriptProvider):
-                return await self._scripted(self.world.provider)
+        self.lines.watch(self)
+        loop, chat = asyncio.get_running_loop(), asyncio.current_task()
+        assert chat is not None
+
+        def leave() -> None:
+            if self.lines.blocking:
+                raise KeyboardInterrupt
+            loop.call_soon_threadsafe(chat.cancel)
+
+        def strike() -> None:
+            if self._task is None or not self.terminal or self.lines.blocking:
+                leave()
+            elif self._struck:
+                raise KeyboardInterrupt  # also out of code that never waits
+            else:
+                self._struck = True
+                loop.call_soon_threadsafe(self._task.cancel)
+
+        with signals(strike, leave):
+            if self.script is not None:
+                return await self.play(self.script)
             if self.snapshot.status == "running":
                 await self.go(None)
             while not self.leaving and self.snapshot.status != "ended":
-                try:
-                    line = await self.lines.read(self.prompt())
-                except EndOfInput:
-                    break
-                await self.take(line)
-        finally:
-            restore()
+                await self._next()
         return self.exit_code()
-
-    def change_session(self, session: Session) -> None:
-        """Go on with another session (a fork of this one)."""
-        self.session = session
-
-    def change_model(self, name: str) -> str:
-        """Another provider answers from now on; what to tell the person."""
-        if self.models is None:
-            return "the model cannot be changed here"
-        try:
-            provider = self.models(name)
-        except Unable as error:
-            return f"{error.message}; {error.hint}" if error.hint else error.message
-        self.recording.inner = provider
-        return f"now {provider.label}"
-
-    async def rehearse(self, file: str) -> str:
-        """Run a conversation file against the graph in a session of its own, kept nowhere."""
-        if self.models is None:
-            return "nothing can be tried here"
-        try:
-            script = self.models(f"script:{file}")
-        except Unable as error:
-            return error.message
-        session = Session.start(
-            self.session.graph, MemoryStore(), custom=self.session.custom, first_line=True
-        )
-        world = SessionWorld(self.session.graph, script, self.lines, self.world.skills)
-        said: list[str] = []
-        screen = Screen(said.append, said.append)
-        code = await Talk(session, world, screen, self.lines)._scripted(script)
-        ended = f"{session.snapshot.status} in '{session.snapshot.state}'"
-        return f"{file}: {'passed' if code == 0 else 'failed: ' + said[-1]} ({ended})"
-
-    def trace(self, path: Path) -> None:
-        """Also write every event from now on to a file, one JSON object a line."""
-        self._trace = path.open("a", encoding="utf-8")
 
     def exit_code(self) -> int:
         return 1 if self.snapshot.status in BAD else 0
 
     def prompt(self) -> str:
         return f"{self.snapshot.state}> "
+
+    async def _next(self) -> None:
+        """Read one line and take it."""
+        try:
+            line = await self.lines.read(self.prompt())
+        except EndOfInput:
+            self.leaving = True
+        except Struck:
+            if self._struck:
+                raise KeyboardInterrupt from None
+            self._struck = True
+            self.screen.notes("Ctrl-C again leaves, as does Ctrl-D or /quit; the session is kept")
+        else:
+            self._struck = False
+            await self.take(line)
 
     async def take(self, line: str) -> None:
         """One line: a command, or what the person says."""
@@ -149,91 +139,135 @@ class Talk:
             if await run_command(self, line):
                 return
         if line.strip() or self.snapshot.status == "limited":
+            self.stops.passing = bool(self.halted)
             await self.go(line)
 
-    async def go(self, line: str | None) -> None:
-        """Send a line (None: go on) and show everything until the next wait. Ctrl-C stops it."""
-        self.halted = False
-        self.recording.begin(line)
+    async def at_question(self, line: str) -> bool:
+        """A command that is typed where a question waits; False if the line is an answer."""
+        from statecli.chat.commands import run_command
+
+        return await run_command(self, line, asked=True)
+
+    async def go(self, line: str | None, *, more: bool = False) -> None:
+        """Send a line (None: go on) and show everything until the next wait. Ctrl-C stops it.
+
+        `more`: this goes on with what a stop cut short.
+        """
+        self.halted = ""
+        if not more:
+            self.recording.begin(line)
+        misfits = self._misfits
         self._task = asyncio.ensure_future(self._go(line))
         try:
             await self._task
         except asyncio.CancelledError:
             self.screen.close()
-            self.screen.notes("stopped; what was said is kept")
+            chat = asyncio.current_task()
+            if chat is None or chat.cancelling():  # not this step only: the chat itself
+                raise
+            self.recording.gap = "a step was stopped"
+            self._struck = True
+            self.screen.notes("stopped; what was said is kept (Ctrl-C again leaves)")
         finally:
             self._task = None
+            self.stops.passing = False
+        if self._misfits == misfits:
+            self._misfits = 0
+        elif self._misfits > 1 and not self.lines.patient and self.script is None:
+            raise Unanswered(f"'{self.snapshot.state}' got no line that fits")
+        if self.halted and not self.terminal:
+            self.leaving = True
 
     async def _go(self, line: str | None) -> None:
         stream = self.session.send(self.world, line, before=self._before, after=self._after)
-        async for item in _closing(stream):
-            if self._trace is not None and isinstance(item, Event):
-                self._trace.write(row(item) + "\n")
-                self._trace.flush()
-            self.screen.show(item, self.snapshot)
+        async with aclosing(stream):
+            async for item in stream:
+                if isinstance(item, Event):
+                    self._heed(item)
+                self.screen.show(item)
         self.screen.close()
+        if self.halted:
+            self.screen.notes(f"stopped {self.halted}" + ("; /continue goes on" * self.terminal))
+
+    def _heed(self, event: Event) -> None:
+        """Count lines that do not fit; a plan state that is left may be one to stop after."""
+        body = event.body
+        if isinstance(body, Refused) and body.what == "line":
+            self._misfits += 1
+        if isinstance(body, Chose) and body.by == "settle" and body.state in self.stops.after:
+            self.halted = f"after '{body.state}'"
 
     def _before(self, snapshot: Snapshot) -> bool:
-        if self.stops.halts_before(snapshot):
-            self.halted = True
-            self.screen.notes(f"stopped before '{snapshot.state}'; /continue goes on")
-        return self.halted
+        """Whether to stop before a body. One that takes the line just typed is not stopped."""
+        stops, state = self.stops, snapshot.state
+        self._running = state
+        kind = self.session.graph.states[state].kind
+        waits = kind in WAITING_KINDS or kind in self.session.custom.waiting
+        if stops.passing or (waits and snapshot.line is not None):
+            stops.passing = False
+        elif stops.stepping or state in stops.before:
+            self.halted = f"before '{state}'"
+        return bool(self.halted)
 
     def _after(self, snapshot: Snapshot) -> bool:
-        return self.halted
+        if self._running in self.stops.after and snapshot.state != self._running:
+            self.halted = f"after '{self._running}'"
+        return bool(self.halted)
 
     async def resume_step(self) -> None:
-        """Go on from where the run was halted."""
-        self.stops.passing = True
-        await self.go(None)
+        """Go on from where the run was stopped."""
+        more = bool(self.halted)
+        self.stops.passing = more
+        await self.go(None, more=more)
 
-    async def _scripted(self, script: Provider) -> int:
+    def _taken(self) -> tuple[str, ...]:
+        """The fields that the current state takes from the result of its tool."""
+        state = self.session.graph.states.get(self.snapshot.state)
+        return state.writes if state is not None and state.kind == "tool" else ()
+
+    # --- what commands change -------------------------------------------------------------------
+
+    def change_session(self, session: Session) -> None:
+        """Go on with another session (a fork of this one)."""
+        if self.changed is not None:
+            self.changed(session)
+        self.session = session
+
+    def change_model(self, name: str) -> str:
+        """Another provider answers from now on; what to tell the person."""
+        if self.models is None:
+            return "the model cannot be changed here"
+        if name.startswith("script:"):
+            return "a script brings its own lines: start it with --model, or play it with /test"
+        try:
+            provider = self.models(name)
+        except Unable as error:
+            return f"{error.message}; {error.hint}" if error.hint else error.message
+        self.recording.inner = provider
+        return f"{provider.label} plays the model now"
+
+    # --- conversation files ---------------------------------------------------------------------
+
+    async def play(self, script: ScriptProvider) -> int:
         """The lines come from the file too; a reply that nobody asked for is an error."""
-        assert isinstance(script, ScriptProvider)
         for say in script.lines():
             if self.snapshot.status == "ended":
-                self.screen.notes(f"{script.conversation.document.path}: the run ended earlier")
+                self.screen.notes(f"{script.place()}: the run has ended before this turn")
                 return 1
             if say is not None:
                 self.screen.write(f"> {say}")
-            await self.go(say)
+            try:
+                await self.go(say)
+            except Unanswered as error:
+                self.screen.notes(str(error))
+                return 1
+            if self.halted:
+                return self.exit_code()
+            if self.snapshot.status in BAD:
+                return 1
             left = script.unused()
             if left:
                 self.screen.notes(left)
                 return 1
-            if self.snapshot.status in BAD:
-                return 1
         return self.exit_code()
 
-    def _catch_interrupts(self) -> Callable[[], None]:
-        """Ctrl-C once stops the step, twice within a second leaves."""
-        try:
-            loop = asyncio.get_running_loop()
-            before = signal.getsignal(signal.SIGINT)
-
-            def strike(*_: object) -> None:
-                now = time.monotonic()
-                if self._task is None or now - self._struck < 1.0:
-                    raise KeyboardInterrupt
-                self._struck = now
-                loop.call_soon_threadsafe(self._task.cancel)
-
-            signal.signal(signal.SIGINT, strike)
-        except ValueError:  # not the main thread: whoever runs this handles signals
-            return lambda: None
-        return lambda: _restore(before)
-
-
-def _restore(handler: Any) -> None:
-    signal.signal(signal.SIGINT, handler)
-
-
-async def _closing(stream: AsyncIterator[Event | Delta]) -> AsyncIterator[Event | Delta]:
-    """Close the generator whatever happens, so that an interrupted step is recorded at once."""
-    try:
-        async for item in stream:
-            yield item
-    finally:
-        close = getattr(stream, "aclose", None)
-        if close is not None:
-            await close()

@@ -91,7 +91,7 @@ def _graph(args: argparse.Namespace, path: str, names: list[str]) -> int:
     facts = facts_of(build(document, args.form or config.form(path)), config)
     found = check(facts)
     broken = [item for item in found if _prevents(item)]
-    if facts.graph is None or broken:
+    if not facts.states or broken:
         if not found:
             raise Unable(f"{path}: this is no graph")
         _report(args, path, broken or found)

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from statecli import __version__
-from statecli.lint.account import Account, Accounts, Example, Route
+from statecli.lint.account import Account, Accounts, Route, told
 from statecli.lint.facts import Facts
+from statecli.lint.firsts import Example
 from statecli.model.diagnostic import Diagnostic
 from statecli.model.graph import Deliverable, Graph, State, Transition
 from statecli.model.span import Place, dotted
@@ -117,10 +118,9 @@ def _route(facts: Facts, number: int, route: Route) -> Iterator[str]:
     if route.never:
         yield from (f"       never taken: {reason}" for reason in route.never)
     elif _tells(route):
-        held = "taken" if facts.states[facts.index[way.source]].fans_out else "first taken"
+        held = "taken" if facts.states[facts.index[way.source]].fans_out else "taken first"
         yield f"       {held}, for example, with {route.example}"
-    said = {f"{note.message} [{note.rule}]" for note in route.notes}
-    for text in sorted(said - set(route.never)):
+    for text in sorted({*map(told, route.notes)} - {*route.never}):
         yield f"       note: {text}"
 
 

@@ -13,6 +13,6 @@ def lines() -> Iterator[str]:
     wide = max(len(rule.id) for rule in known)
     for rule in known:
         severity = rule.severity if rule.on else f"{rule.severity}, off"
-        fixable = "fix" if "Fix" in rule.check.__globals__ else ""
+        fix = f"{rule.fix} fix" if rule.fix else ""
         sentence = rule.doc.strip().split("\n", 1)[0]
-        yield f"{rule.id:<{wide}}  {rule.family:<12}  {severity:<10}  {fixable:<3}  {sentence}\n"
+        yield f"{rule.id:<{wide}}  {rule.family:<12}  {severity:<9}  {fix:<10}  {sentence}\n"

@@ -1,4 +1,4 @@
-"""What a line of a person says: a number, yes or no. None where it is not plain: nothing is guessed.
+"""What a line of a person says: a number, yes or no. None where that is not plain.
 
 "about 60 people" is 60 and "no, thanks" is no; "8 of 10", "less than 5" and "I suppose" are none.
 """
@@ -19,13 +19,15 @@ NO = frozenset({
     "no i am not", "no its not", "not yet", "not at all", "never", "certainly not",
 })  # fmt: skip
 
-_WORDS = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+_SMALL = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_WORDS = {word: number for number, word in enumerate(_SMALL)} | {
+    word: 10 * number for number, word in enumerate(_TENS, 2)
+}
 #: A number with a sign for money before it, or a unit right behind it.
 _TOKEN = re.compile(r"[$€£¥~]?([+-]?\d+(?:\.\d+)?)([^\W\d_]{1,4}|[$€£¥%°]|)", re.ASCII)
 #: What stands behind a number and makes another number, or an ordinal, of it.
@@ -67,9 +69,7 @@ def number_in(line: str) -> float | None:
             if found is not None:
                 return None
             found = number
-        elif any(sign.isdigit() for sign in bare):
-            return None
-        elif found is None and bare not in _FILLERS:
+        elif any(sign.isdigit() for sign in bare) or (found is None and bare not in _FILLERS):
             return None
         elif found is not None and bare:
             behind += 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 
+from statecli.kernel.spoken import yes_or_no
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import skill_schema
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Approved
-from statecli.model.guard import fold
 from statecli.model.ports import ModelError, Question
 
 #: A skill is a page, not a book.
@@ -28,8 +28,8 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60]
     if not slug or len(text) > MAX_TEXT:
         raise ModelError(f"a skill needs a name and at most {MAX_TEXT} characters")
-    question = Question(f"Keep the skill '{slug}'?\n{text}\n(yes or no)", "yes_no")
-    allowed = fold(await step.world.ask(question)) in ("yes", "y")
+    question = Question(f"The skill '{slug}':\n{text}\nShall it be kept?", "yes_no")
+    allowed = yes_or_no(await step.world.ask(question)) is True
     step.emit(Approved(f"skill {slug}", allowed))
     if allowed:
         path = await step.world.keep_skill(slug, text)

@@ -27,7 +27,8 @@ FAMILIES = (
 class Rule(NamedTuple):
     """One rule as its module says it. `on` False: only when selected by name or severity.
 
-    `own_form`: about our own syntax or style, so not run on imported graphs.
+    `own_form`: about our own syntax or style, so not run on imported graphs. `fix`: the best fix
+    it offers, "safe" or "unsafe"; empty for none.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Rule(NamedTuple):
     check: Callable[[Facts], Iterable[Finding]]
     exclusive: bool
     own_form: bool
+    fix: str = ""
 
 
 @cache
@@ -64,4 +66,5 @@ def _load(name: str) -> Rule:
         check=module.check,
         exclusive=getattr(module, "EXCLUSIVE", False),
         own_form=getattr(module, "OWN_FORM", module.FAMILY in ("syntax", "style")),
+        fix=getattr(module, "FIX", ""),
     )

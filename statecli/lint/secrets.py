@@ -72,17 +72,11 @@ _BEGINNINGS = (
     "sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xox", "AKIA", "AIza", "hf_", "eyJ",
     "Bearer", "-----BEGIN",
 )  # fmt: skip
-#: Parts of the keys in _NAMES in lower case, and what must stand around one.
-_WORDS = ("key", "token", "secret", "passw", "credential", "authoriz")
-_KEYED = re.compile(
-    r"(?:(?<=[a-z_-])key|token|secret|passw|credential|authoriz)\w*[\"']?\s*:\s*[\"']?"
-    r"(?=[^\s\"',}]*[a-z])[^\s\"',{}\[\]$]{3}"
-)
 
 
 def secrets(document: Document) -> Iterator[Secret]:
     """Each text value that holds a secret, once for each secret in it."""
-    if not _is_suspect(document.text):
+    if not _is_suspect(document):
         return
     stack: list[tuple[object, Path]] = [(document.value, ())]
     seen: set[int] = set()
@@ -96,12 +90,20 @@ def secrets(document: Document) -> Iterator[Secret]:
             stack.extend([(item, (*path, step)) for step, item in pairs][::-1])
 
 
-def _is_suspect(text: str) -> bool:
+def _is_suspect(document: Document) -> bool:
     """Whether it is worth looking at every value: nearly no graph holds a secret."""
-    folded = text.casefold()
-    return any(_follows(text, mark, _LOOKS) for mark in _BEGINNINGS) or any(
-        _follows(folded, word, _KEYED) for word in _WORDS
-    )
+    found = document.survey
+    for name in found.names:
+        folded = _folded(name)
+        if _NAMES.search(folded) or _MAYBE.search(folded):
+            return True
+    texts = "\n".join(found.texts)
+    return any(_follows(texts, mark, _LOOKS) for mark in _BEGINNINGS)
+
+
+def _folded(name: str) -> str:
+    """A name in snake_case."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.replace("-", "_")).casefold()
 
 
 def _follows(text: str, mark: str, pattern: re.Pattern[str]) -> bool:
@@ -130,8 +132,7 @@ def _in_text(value: str, path: Path) -> Iterator[Secret]:
 
 def _by_name(value: str, path: Path) -> tuple[int, int] | None:
     """The secret in the value of a key that is named like one."""
-    name = _last(path).replace("-", "_")
-    folded = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold()
+    folded = _folded(_last(path))
     certain = _NAMES.search(folded)
     if _PLACEHOLDER.search(value) or not (certain or _MAYBE.search(folded)):
         return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from statecli.kernel.values import Unfit, parsed, spaced
+from statecli.kernel.values import Unfit, parsed
 from statecli.model.data import is_list, is_map, shown
 from statecli.model.graph import Field, Graph
 from statecli.model.ports import Ask, Option, Question, ToolResult, ToolSpec, Unanswered
@@ -17,7 +18,9 @@ WAY_OUT = "give lines that answer it, or let something else answer: --model huma
 FAILED = "error:"
 
 
-async def fitting(ask: Ask, question: Question, parse: Callable[[str], Any], short: str = "") -> Any:
+async def fitting(
+    ask: Ask, question: Question, parse: Callable[[str], Any], short: str = ""
+) -> Any:
     """Ask until a line fits; off a terminal twice at most, then Unanswered.
 
     `short` stands for the question when it is asked again.
@@ -30,7 +33,7 @@ async def fitting(ask: Ask, question: Question, parse: Callable[[str], Any], sho
         attempts += 1
         if attempts > 1 and not ask.patient:
             first = question.text.partition("\n")[0]
-            raise Unanswered(f"nothing answered \"{first}\": {value.reason}")
+            raise Unanswered(f'nothing answered "{first}": {value.reason}')
         text = again(value.reason, short or question.text)
 
 
@@ -141,7 +144,9 @@ async def menu(ask: Ask, title: str, options: Sequence[Option]) -> str:
 
     def parse(line: str) -> Any:
         value = parsed(plain_field("", "enum", tuple(names)), line)
-        return Unfit(f"{shown(line.strip())} is none of these") if isinstance(value, Unfit) else value
+        return (
+            Unfit(f"{shown(line.strip())} is none of these") if isinstance(value, Unfit) else value
+        )
 
     question = Question("\n".join([title, *rows]), "choice", tuple(names))
     short = f"Type a number from 1 to {len(names)}, or a name:"
@@ -189,7 +194,7 @@ async def result_of(
     for field in fields:
         more = ", ".join(filter(None, [hint(field), f'or "{FAILED} why"']))
         text = f"{title} {worded(f'What does it give back as {field.name}?', more)}"
-        answer = await fitting(ask, Question(text.strip()), lambda line, f=field: _played(f, line))
+        answer = await fitting(ask, Question(text.strip()), partial(_played, field))
         if isinstance(answer, ToolResult):
             return answer
         structured[field.name] = answer

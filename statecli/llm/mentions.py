@@ -20,6 +20,11 @@ _DOUBT = frozenset({
     "not", "no", "never", "without", "except", "neither", "nor", "dont", "doesnt", "isnt", "arent",
     "cant", "wont", "or", "maybe", "perhaps", "instead", "rather", "but", "if", "unless",
 })  # fmt: skip
+#: Members that a line may hold without meaning them.
+_COMMON = frozenset({
+    "any", "all", "none", "other", "some", "yes", "no", "a", "i", "it", "on", "off", "in", "out",
+    "more", "less", "new", "old", "good", "bad", "like", "open", "high", "low", "now", "later",
+})  # fmt: skip
 
 
 class Mentions(NamedTuple):
@@ -39,11 +44,11 @@ def found_in(line: str, items: Sequence[Deliverable], asked: Deliverable | None)
     """What a line says about these deliverables. `asked` is the one the line answers: in a sentence
     its value is looked for too, unless it takes any text."""
     values, rest = _named(line, items)
-    words = [spaced(word.strip(".,;:!?()\"")) for word in rest.replace("'", "").split()]
+    words = [spaced(word.strip('.,;:!?()"')) for word in rest.replace("'", "").split()]
     if _DOUBT.isdisjoint(words):
         said = f" {' '.join(filter(None, words))} "
         open_now = [item for item in items if item.key not in values]
-        values |= _members(said, open_now)
+        values |= _members(said, open_now, asked)
         values |= _numbers(said.split(), [i for i in open_now if i is not asked])
     return Mentions(values, rest)
 
@@ -54,7 +59,7 @@ def _named(line: str, items: Sequence[Deliverable]) -> tuple[dict[str, Any], str
     found: dict[str, Any] = {}
     rest: list[str] = []
     for part in re.split(r"[;\n]|,\s", line):
-        key, sign, text = re.split(r"([:=])", part, maxsplit=1) if re.search("[:=]", part) else (part, "", "")
+        key, sign, text = re.match(r"([^:=]*)([:=]?)(.*)", part, re.DOTALL).groups()  # type: ignore[union-attr]
         item = known.get(spaced(key)) if sign else None
         value = parsed(field_for(item), text) if item is not None else Unfit("")
         if item is None or isinstance(value, Unfit):
@@ -64,7 +69,7 @@ def _named(line: str, items: Sequence[Deliverable]) -> tuple[dict[str, Any], str
     return (found, ", ".join(rest).strip()) if found else (found, line)
 
 
-def _members(said: str, items: Sequence[Deliverable]) -> dict[str, Any]:
+def _members(said: str, items: Sequence[Deliverable], asked: Deliverable | None) -> dict[str, Any]:
     """Enums of which just one member is named, by a word that no other open enum has too."""
     found: dict[str, Any] = {}
     owners: dict[str, int] = {}
@@ -74,6 +79,8 @@ def _members(said: str, items: Sequence[Deliverable]) -> dict[str, Any]:
         for member in {spaced(str(member)) for member in item.values}:
             owners[member] = owners.get(member, 0) + 1
         named = [member for member in item.values if f" {spaced(str(member))} " in said]
+        if item is not asked:
+            named = [member for member in named if spaced(str(member)) not in _COMMON]
         named = [m for m in named if not _is_part(m, named)]
         if len(named) == 1:
             found[item.key] = named[0]
@@ -99,7 +106,8 @@ def _numbers(words: Sequence[str], items: Sequence[Deliverable]) -> dict[str, An
     fitting = [
         item
         for item in items
-        if item.type in ("number", "integer") and near & {w for w in spaced(item.key).split() if len(w) > 2}
+        if item.type in ("number", "integer")
+        and near & {w for w in spaced(item.key).split() if len(w) > 2}
     ]
     if number is None or len(fitting) != 1:
         return {}

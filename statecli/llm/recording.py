@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from statecli.model.ports import Ask, Chunk, Provider, Request
+from statecli.model.ports import Ask, Chunk, Provider, Request, ToolResult
 
 #: The key of a structured answer in a conversation file, by what was asked.
 _VALUES = {"choice": "choice", "check": "check", "plan": "plan", "verdict": "verdict",
@@ -13,17 +13,27 @@ _VALUES = {"choice": "choice", "check": "check", "plan": "plan", "verdict": "ver
 
 
 class RecordingProvider:
-    """Stands before another provider; `turns` grows as the conversation does."""
+    """Stands before another provider; `turns` grows as the conversation does.
+
+    `gap` says why the conversation cannot be played from a file, once something happened that no
+    file can say (a jump, a value set by hand); empty while it can.
+    """
 
     def __init__(self, inner: Provider) -> None:
         self.inner = inner
         self.label = inner.label
         self.turns: list[dict[str, Any]] = []
+        self.gap = ""
 
     def begin(self, say: str | None) -> None:
         """A new turn, with the person's line (None: the graph goes on by itself)."""
         turn: dict[str, Any] = {} if say is None else {"say": say}
         self.turns.append(turn)
+
+    def undo(self) -> None:
+        """Forget the last line of the person and everything after it."""
+        while self.turns and "say" not in self.turns.pop():
+            pass
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """Pass every chunk on, and keep them as one reply."""
@@ -35,9 +45,14 @@ class RecordingProvider:
         if reply:
             self._replies().append(reply)
 
-    def result(self, value: Any) -> None:
+    def result(self, result: ToolResult) -> None:
         """What a tool gave back."""
-        self._replies().append({"result": value})
+        value: Any = result.structured if result.structured is not None else result.text
+        self._replies().append({"result": value if result.ok else {"error": result.text}})
+
+    def answer(self, text: str) -> None:
+        """What the person answered to a question in the middle of a step."""
+        self._replies().append({"answer": text})
 
     def _replies(self) -> list[Any]:
         if not self.turns:
@@ -53,12 +68,14 @@ def as_reply(request: Request, chunks: list[Chunk]) -> dict[str, Any]:
     calls = [{c.call.name: dict(c.call.arguments)} for c in chunks if c.call is not None]
     reply: dict[str, Any] = {}
     if calls:
-        reply["calls"] = calls
+        return {"calls": calls}  # a text beside calls is not said: the model is asked again
     if request.what == "arguments":
         reply["calls"] = [{request.tools[0].name: value or {}}]
     elif request.what == "delta" and isinstance(value, dict):
         writes = {key: item for key, item in value.items() if key != "reply" and item is not None}
         reply["writes"] = writes
+    elif request.what == "step" and isinstance(value, dict) and value.get("ok") is False:
+        reply["ok"] = False
     elif request.what in _VALUES and value is not None:
         key = _VALUES[request.what]
         inner = {"choice": "next_state", "tool": "tool"}.get(request.what)

@@ -6,21 +6,27 @@ because its question was the last thing said: nothing has to be remembered betwe
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from statecli.kernel.spoken import yes_or_no
 from statecli.kernel.tasks import addressed, current
-from statecli.kernel.values import Unfit, parsed
+from statecli.kernel.values import Unfit, parsed, spaced
 from statecli.llm import asking
-from statecli.model.graph import Deliverable, Field, State, Task
+from statecli.llm.mentions import field_for, found_in
+from statecli.model.data import shown
+from statecli.model.graph import Deliverable, State, Task
 from statecli.model.guard import fold
-from statecli.model.keys import FIELD_TYPE_OF
 from statecli.model.ports import Ask, Call, Chunk, Option, Question, Request, ToolSpec, Unanswered
 
-SKIP_WORDS = frozenset({"skip", "pass", "next", "-"})
-GIVE_UP_WORDS = frozenset({"give up", "stop", "no thanks", "move on"})
-_AGAIN = "I did not get that: "
+SKIP_WORDS = frozenset({"skip", "pass", "-"})
+GIVE_UP_WORDS = frozenset({"give up", "stop", "no thanks", "move on", "skip"})
+_SORRY = "Sorry, "
+#: The reasons that calls give: what was not simply typed is said to the person.
+TYPED = "typed as the answer"
+READ = "read from the answer"
+NAMED = "named in the line"
 
 
 class Open(NamedTuple):
@@ -39,12 +45,12 @@ class Open(NamedTuple):
 class RulesProvider:
     """Needs no network and no key."""
 
-    label = "rules (no network, no key: you are asked where a rule cannot decide)"
+    label = "rules"
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The answer to one request; may ask the person through `ask`."""
         if request.what == "turn":
-            for chunk in await self._turn(request, ask):
+            for chunk in await _turn(request, ask):
                 yield chunk
             return
         answer = getattr(self, f"_{request.what}")
@@ -54,50 +60,48 @@ class RulesProvider:
         return Chunk(text=spoken(request.state))
 
     async def _delta(self, request: Request, ask: Ask) -> Chunk:
-        fields = request.graph.fields
-        value: dict[str, Any] = {}
-        for key in request.state.writes:
-            value[key] = await asking.value_of(ask, key, fields.get(key), optional=True)
-        return Chunk(text=spoken(request.state), value=value)
+        state = request.state
+        value = await asking.written(ask, request.graph, state.name, state.writes)
+        return Chunk(text=spoken(state), value=value)
 
     async def _choice(self, request: Request, ask: Ask) -> Chunk:
-        title = f"Where does '{request.state.name}' go next?"
+        title = f"[{request.state.name}] Where next?"
         return Chunk(value={"next_state": await asking.menu(ask, title, request.options)})
 
     async def _tool(self, request: Request, ask: Ask) -> Chunk:
         options = [Option(tool.name, tool.description) for tool in request.tools]
-        title = f"Which tool does '{request.state.name}' use?"
+        title = f"[{request.state.name}] Which tool?"
         return Chunk(value={"tool": await asking.menu(ask, title, options)})
 
     async def _arguments(self, request: Request, ask: Ask) -> Chunk:
-        return Chunk(value=await asking.arguments(ask, request.tools[0]))
+        return Chunk(value=await asking.arguments(ask, request.tools[0], request.state.name))
 
     async def _structured(self, request: Request, ask: Ask) -> Chunk:
         """Whatever a custom state asks for, field by field."""
-        asked = ToolSpec("the answer", request.note, request.schema)
-        return Chunk(value=await asking.arguments(ask, asked))
+        asked = ToolSpec("", request.note, request.schema)
+        return Chunk(value=await asking.arguments(ask, asked, request.state.name))
 
     async def _plan(self, request: Request, ask: Ask) -> Chunk:
-        steps: list[str] = []
+        where = f"[{request.state.name}]"
+        steps = [await asking.text_of(ask, f"{where} Step 1 of the plan:")]
         while True:
-            number = len(steps) + 1
-            line = await ask(Question(f"step {number}, or an empty line to end:", optional=True))
-            if not line.strip():
-                if steps:
-                    break
-                continue
-            steps.append(line.strip())
-        permission = await asking.yes_no(ask, "Does this plan need permission first?")
+            text = f"{where} Step {len(steps) + 1} (empty ends the plan):"
+            line = (await ask(Question(text, optional=True))).strip()
+            if not line:
+                break
+            steps.append(line)
+        permission = await asking.yes_no(ask, f"{where} Must the person agree to it first?")
         return Chunk(value={"steps": steps, "needs_permission": permission})
 
     async def _step(self, request: Request, ask: Ask) -> Chunk:
-        done = await asking.yes_no(ask, f"{request.note}: did it work?")
+        done = await asking.yes_no(ask, f"[{request.state.name}] {request.note}: did it work?")
         return Chunk(text=request.note, value={"ok": done})
 
     async def _verdict(self, request: Request, ask: Ask) -> Chunk:
-        done = await asking.yes_no(ask, f"'{request.state.name}': is the goal reached?")
-        name = await asking.menu(ask, "Where does it go next?", request.options)
-        return Chunk(value={"done": done, "reason": "", "next": name})
+        where = f"[{request.state.name}]"
+        done = await asking.yes_no(ask, f"{where} Is it done?")
+        name = await asking.menu(ask, f"{where} Where next?", request.options)
+        return Chunk(value={"done": done, "reason": spoken(request.state), "next": name})
 
     async def _check(self, request: Request, ask: Ask) -> Chunk:
         """The person has just said so and quoted themselves."""
@@ -105,171 +109,226 @@ class RulesProvider:
         return Chunk(value={"agree": True, "quote": quote, "reason": ""})
 
     async def _skill(self, request: Request, ask: Ask) -> Chunk:
-        name = await ask(Question("name of the skill:"))
-        text = await ask(Question("what it says, in one line:"))
-        return Chunk(value={"name": name.strip(), "text": text.strip()})
+        where = f"[{request.state.name}]"
+        name = await asking.text_of(ask, f"{where} Name of the skill:")
+        return Chunk(value={"name": name, "text": await asking.text_of(ask, f"{where} Its text:")})
 
-    # --- plan states ----------------------------------------------------------------------------
 
-    async def _turn(self, request: Request, ask: Ask) -> list[Chunk]:
-        """Read the line as the answer to what was asked last; else ask for what is missing."""
-        line = request.snapshot.line
-        wanted = still_open(request)
-        if line is not None and not request.transcript:
-            asked = self._asked(request, wanted)
-            if asked is not None:
-                return await self._answered(request, ask, asked, wanted, line)
-        return [Chunk(text=self._says(request, wanted))]
+# --- plan states ----------------------------------------------------------------------------------
 
-    def _says(self, request: Request, wanted: list[Open]) -> str:
-        refused = [exchange.text for exchange in request.transcript if not exchange.ok]
-        parts = [f"{text}." for text in refused[-1:]]
-        if wanted:
-            parts.append(wanted[0].question)
-        else:
-            parts.append(spoken(request.state))
-        return " ".join(parts)
 
-    def _asked(self, request: Request, wanted: list[Open]) -> Open | None:
-        """The open item whose question ended the last thing that was said."""
-        messages = request.snapshot.data.get("messages") or ()
-        for at in range(len(messages) - 1, -1, -1):
-            message = messages[at]
-            if isinstance(message, Mapping) and message.get("role") == "assistant":
-                said = str(message.get("content"))
-                return next((open_ for open_ in wanted if said.endswith(open_.question)), None)
-        return None
+async def _turn(request: Request, ask: Ask) -> list[Chunk]:
+    """Read the line as the answer to what was asked last; else ask for what is missing."""
+    line = request.snapshot.line
+    wanted = still_open(request)
+    if line is not None and not request.transcript:
+        asked = _asked(request, wanted)
+        if asked is not None:
+            return await _answered(request, ask, asked, wanted, line)
+    return [Chunk(text=_says(request, wanted))]
 
-    async def _answered(
-        self, request: Request, ask: Ask, asked: Open, wanted: list[Open], line: str
-    ) -> list[Chunk]:
-        if fold(line) in SKIP_WORDS and asked.may_skip and asked.task is not None:
+
+def _says(request: Request, wanted: Sequence[Open], first: str = "") -> str:
+    """The next question, after what a call brought, and the name of a state that is new."""
+    parts = [first, *_told(request)]
+    visit = _messages(request)[request.snapshot.token.since :]
+    if not any(message.get("role") == "assistant" for message in visit):
+        parts.append(spoken(request.state))
+    elif not wanted:
+        parts.append(f"[{request.state.name}] Nothing is left to ask here.")
+    if wanted:
+        parts.append(wanted[0].question)
+    return "\n".join(filter(None, parts))
+
+
+def _told(request: Request) -> list[str]:
+    """The values of this turn that were not simply typed, and what was refused."""
+    noted: list[str] = []
+    refused: list[str] = []
+    for exchange in request.transcript:
+        given = exchange.call.arguments
+        if not exchange.ok:
+            refused.append(f"{exchange.text[:1].upper()}{exchange.text[1:]}.")
+        elif exchange.call.name == "set_deliverable" and given.get("reasoning") != TYPED:
+            noted.append(f"{given['key']} is {shown(given['value'])}")
+    return [*([f"Noted: {', '.join(noted)}."] if noted else []), *refused]
+
+
+def _messages(request: Request) -> list[Mapping[str, Any]]:
+    messages = request.snapshot.data.get("messages") or ()
+    return [message for message in messages if isinstance(message, Mapping)]
+
+
+def _last_said(request: Request) -> str:
+    """What was said to the person last."""
+    for message in reversed(_messages(request)):
+        if message.get("role") == "assistant":
+            return str(message.get("content"))
+    return ""
+
+
+def _asked(request: Request, wanted: Sequence[Open]) -> Open | None:
+    """The open item whose question ended the last thing that was said."""
+    said = _last_said(request)
+    return next((open_ for open_ in wanted if said.endswith(open_.question)), None)
+
+
+async def _answered(
+    request: Request, ask: Ask, asked: Open, wanted: Sequence[Open], line: str
+) -> list[Chunk]:
+    if spaced(line) in SKIP_WORDS and asked.task is not None:
+        if asked.may_skip:
             return [_call("skip_task", id=asked.task.id, reason=line)]
-        if asked.kind == "goal":
-            return await self._goal(request, ask, line)
-        if asked.kind == "done":
-            assert asked.task is not None
-            answer = parsed(Field("it", "bool", (), "", False, None, "", ()), line)
-            if answer is True:
-                return [_call("complete_task", id=asked.task.id, reasoning=line)]
-            if answer is False and asked.may_skip:
-                return [_call("skip_task", id=asked.task.id, reason=line)]
-            if answer is False:
-                return [Chunk(text=asked.question)]
-            return [self._again(request, ask, asked, answer.reason)]
-        assert asked.item is not None
-        value = parsed(_field(asked.item), line)
-        if isinstance(value, Unfit):
-            return [self._again(request, ask, asked, value.reason)]
-        chunks = [_call("set_deliverable", key=asked.item.key, value=value, reasoning=line)]
-        if request.state.kind != "strict":
-            chunks.extend(_mentioned(line, asked, wanted))
-        return chunks
-
-    def _again(self, request: Request, ask: Ask, asked: Open, reason: str) -> Chunk:
-        said = [
-            str(m.get("content"))
-            for m in request.snapshot.data.get("messages") or ()
-            if isinstance(m, Mapping) and m.get("role") == "assistant"
-        ]
-        if not ask.patient and said and said[-1].startswith(_AGAIN):
-            raise Unanswered(f"no line fitted: {reason}; {asking.WAY_OUT}")
-        return Chunk(text=f"{_AGAIN}{reason}. {asked.question}")
-
-    async def _goal(self, request: Request, ask: Ask, line: str) -> list[Chunk]:
-        """Whether the goal is reached, and the words of the person that show it."""
-        word = fold(line)
-        answer = parsed(Field("it", "bool", (), "", False, None, "", ()), line)
-        if word in GIVE_UP_WORDS | SKIP_WORDS:
+        return [_again(request, ask, asked, "nothing can be skipped here")]
+    if asked.kind == "goal":
+        return await _goal(request, ask, asked, line)
+    if request.state.kind == "goal" and spaced(line) in ("give up", *SKIP_WORDS):
+        if spaced(line) == "give up":
             return [_call("close_goal", outcome="given_up", quote=line)]
-        if answer is not True:
-            goal = request.state.goal
-            return [Chunk(text=f"Go on. {goal_question(goal.objective if goal else '')}")]
-        quote = await ask(Question("Which of your words show it (quote at least two)?"))
+        return [_again(request, ask, asked, "this is needed here; 'give up' ends the goal")]
+    if asked.kind == "done":
+        assert asked.task is not None
+        answer = yes_or_no(line)
+        if answer is None:
+            found = found_in(line, _items(request, wanted), None).values
+            if found:
+                return [_set(key, value, NAMED) for key, value in found.items()]
+            return [_again(request, ask, asked, f"{shown(line.strip())} is neither yes nor no")]
+        if answer:
+            return [_call("complete_task", id=asked.task.id, reasoning=line)]
+        return [Chunk(text=f"Then it stays open. {asked.question}")]
+    return _value_answered(request, ask, asked, wanted, line)
+
+
+def _value_answered(
+    request: Request, ask: Ask, asked: Open, wanted: Sequence[Open], line: str
+) -> list[Chunk]:
+    """The value that was asked for; outside strict states also others that the line names."""
+    assert asked.item is not None
+    field = field_for(asked.item)
+    value = parsed(field, line)
+    if request.state.kind == "strict":
+        found: dict[str, Any] = {}
+    else:
+        found, rest = found_in(line, _items(request, wanted), asked.item)
+        if asked.item.type == "string":
+            value = parsed(field, rest)
+        if asked.item.key in found and (isinstance(value, Unfit) or asked.item.type == "string"):
+            value = Unfit("")  # it was found inside the line, and is noted as such
+        else:
+            found.pop(asked.item.key, None)
+    chunks = [_set(key, item, NAMED) for key, item in found.items()]
+    if not isinstance(value, Unfit):
+        simple = field.type in ("str", "bool", "enum", "any") or fold(line) == str(value)
+        return [_set(asked.item.key, value, TYPED if simple else READ), *chunks]
+    if chunks:
+        return chunks
+    return [_again(request, ask, asked, asking.unfit(field, line, value.reason))]
+
+
+def _items(request: Request, wanted: Sequence[Open]) -> list[Deliverable]:
+    """Every value that the state still collects, also the optional ones that are not asked for."""
+    held = request.snapshot.data
+    asked = [open_.item for open_ in wanted if open_.item is not None]
+    more = [item for item in request.state.deliverables() if item.key not in held]
+    return list({item.key: item for item in [*asked, *more]}.values())
+
+
+def _again(request: Request, ask: Ask, asked: Open, reason: str) -> Chunk:
+    """The same question with the reason; off a terminal not more than once in a row."""
+    if not ask.patient and _last_said(request).startswith(_SORRY):
+        raise Unanswered(f'nothing answered "{asked.question}": {reason}')
+    if asked.may_skip:
+        reason = f"{reason}; 'skip' leaves it out"
+    return Chunk(text=asking.again(reason, asked.question))
+
+
+async def _goal(request: Request, ask: Ask, asked: Open, line: str) -> list[Chunk]:
+    """Whether the goal is reached, and the words of the person that show it."""
+    answer = yes_or_no(line)
+    if spaced(line) in GIVE_UP_WORDS:
+        return [_call("close_goal", outcome="given_up", quote=line)]
+    if answer:
+        text = f"[{request.state.name}] Which of your own words show it? (two words or more)"
+        quote = await asking.text_of(ask, text)
         return [_call("close_goal", outcome="achieved", quote=quote)]
+    found = found_in(line, _items(request, ()), None).values
+    if found:
+        return [_set(key, value, NAMED) for key, value in found.items()]
+    return [
+        Chunk(text=f"{'Not yet, then' if answer is False else 'I see'}; go on. {asked.question}")
+    ]
 
 
 def still_open(request: Request) -> list[Open]:
     """What the state still asks for, in the order it is asked."""
     state, snapshot = request.state, request.snapshot
     if state.kind == "goal":
+        declined = _declined(request)
         found = [
-            _value(item, None, may_skip=False)
+            Open("value", question_for(item, may_skip=not item.required), item)
             for item in state.deliverables()
-            if item.key not in snapshot.data
-            and (item.required or item.key not in _declined(request))
+            if item.key not in snapshot.data and (item.required or item.key not in declined)
         ]
-        goal = state.goal
-        text = (goal.success_description or goal.objective) if goal is not None else ""
-        return [*found, Open("goal", goal_question(text))]
+        return [*found, Open("goal", goal_question(state))]
     tasks = [task for task in state.tasks if not addressed(snapshot, state, task)]
     if state.kind == "strict":
         now = current(snapshot, state)
         tasks = [now] if now is not None else []
+    loose = state.kind == "loose"
     found = []
     for task in tasks:
-        loose = state.kind == "loose"
         if not task.deliverables:
-            text = task.description or task.id
-            found.append(Open("done", f"{text}: done? (yes or no)", None, task, loose))
+            found.append(Open("done", task_question(task, may_skip=loose), None, task, loose))
         for item in task.needed:
             if item.key not in snapshot.data:
-                found.append(_value(item, task, may_skip=loose))
+                found.append(Open("value", question_for(item), item, task, loose))
     return found
 
 
 def _declined(request: Request) -> set[str]:
     """Optional values of a goal that were asked for in this visit and left open."""
-    messages = list(request.snapshot.data.get("messages") or ())[request.snapshot.token.since :]
+    visit = _messages(request)[request.snapshot.token.since :]
     found: set[str] = set()
-    for said, answer in pairwise(messages):
+    for said, answer in pairwise(visit):
         if said.get("role") == "assistant" and answer.get("role") == "user":
-            if fold(str(answer.get("content"))) in SKIP_WORDS:
+            if spaced(str(answer.get("content"))) in SKIP_WORDS:
                 found.update(
                     item.key
                     for item in request.state.deliverables()
-                    if str(said.get("content")).endswith(question_for(item))
+                    if not item.required
+                    and str(said.get("content")).endswith(question_for(item, may_skip=True))
                 )
     return found
 
 
-def question_for(item: Deliverable) -> str:
+def question_for(item: Deliverable, *, may_skip: bool = False) -> str:
     """The question that asks for a deliverable."""
-    about = item.description or item.key.replace("_", " ")
-    return f"{about.rstrip('.?: ')}?{asking.hint(_field(item))}"
+    about = item.description or item.key.replace("_", " ").capitalize()
+    hints = [asking.hint(field_for(item)), "'skip' leaves it open" if may_skip else ""]
+    return asking.worded(about, ", ".join(filter(None, hints)))
 
 
-def goal_question(text: str) -> str:
-    return f"Is this reached: {text.rstrip('. ')}? (yes, no, or give up)"
+def task_question(task: Task, *, may_skip: bool) -> str:
+    """The question whether something was done that collects no value."""
+    about = " ".join((task.description or task.id).split()).rstrip(" .:")
+    return f"{about}: is that done? ({'yes, no or skip' if may_skip else 'yes or no'})"
+
+
+def goal_question(state: State) -> str:
+    goal = state.goal
+    text = (goal.success_description or goal.objective) if goal is not None else state.name
+    return f"Is this reached: {' '.join(text.split()).rstrip(' .?')}? (yes, no or give up)"
 
 
 def spoken(state: State) -> str:
     """The placeholder for what a model would say in a state."""
-    about = state.description or state.title
+    about = " ".join((state.description or state.title).split())
     return f"[{state.name}] {about}".rstrip()
 
 
-def _value(item: Deliverable, task: Task | None, *, may_skip: bool) -> Open:
-    return Open("value", question_for(item), item, task, may_skip)
-
-
-def _field(item: Deliverable) -> Field:
-    kind = FIELD_TYPE_OF.get(item.type, "any")
-    return Field(item.key, kind, item.values, "overwrite", False, None, "deliverable", item.path)
-
-
-def _mentioned(line: str, asked: Open, wanted: list[Open]) -> list[Chunk]:
-    """Other open enum values that the line names as whole words, where just one fits."""
-    words = {fold(word.strip(".,;:!?")) for word in line.split()}
-    chunks: list[Chunk] = []
-    for open_ in wanted:
-        item = open_.item
-        if item is None or item.type != "enum" or open_ is asked:
-            continue
-        named = [member for member in item.values if fold(str(member)) in words]
-        if len(named) == 1:
-            chunks.append(_call("set_deliverable", key=item.key, value=named[0], reasoning=line))
-    return chunks
+def _set(key: str, value: Any, reason: str) -> Chunk:
+    return _call("set_deliverable", key=key, value=value, reasoning=reason)
 
 
 def _call(name: str, **arguments: Any) -> Chunk:

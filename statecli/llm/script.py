@@ -3,15 +3,24 @@ errors, with their place in the file."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
-from statecli.model.ports import Ask, Call, Chunk, ModelError, Request, ToolResult, ToolSpec
-from statecli.text.conversation import Conversation, Reply, calls_of
+from statecli.model.ports import (
+    Ask,
+    Call,
+    Chunk,
+    Question,
+    Request,
+    ToolResult,
+    ToolSpec,
+    Unanswered,
+)
+from statecli.text.conversation import Conversation, Reply, Turn, calls_of
 
 #: What a witness says where text is asked for.
 SILENCE = "..."
-#: The key of a reply that answers each kind of request.
+#: The keys of a reply that answer each kind of request.
 KEYS: dict[str, tuple[str, ...]] = {
     "reply": ("reply",),
     "delta": ("writes",),
@@ -20,89 +29,109 @@ KEYS: dict[str, tuple[str, ...]] = {
     "tool": ("tool", "calls"),
     "arguments": ("calls",),
     "plan": ("plan",),
-    "step": ("reply", "result"),
+    "step": ("reply", "ok"),
     "verdict": ("verdict",),
     "check": ("check",),
     "skill": ("skill",),
     "structured": ("value",),
 }
+#: How a request is named in a message.
+_NAMES = {
+    "turn": "a reply or calls", "delta": "its fields", "choice": "the next state",
+    "tool": "a tool", "arguments": "the arguments of a call", "check": "the second check",
+    "structured": "a value",
+}  # fmt: skip
+
+
+class OffScript(Unanswered):
+    """The run asks for something that the file does not have; the text begins with the place."""
 
 
 class ScriptProvider:
-    """Answers from a file, in order. `begin` a turn before its line is sent, `finish` it after."""
+    """Answers from a file, in order. `begin` a turn before its line is sent."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self.label = f"script {conversation.document.path}"
+        self._turn: Turn | None = None
         self._queue: list[Reply] = []
         self._calls = 0
 
     def lines(self) -> Iterator[str | None]:
         """The person's lines, turn by turn; asking for the next one begins its turn."""
-        for number in range(len(self.conversation.turns)):
-            yield self.begin(number)
+        for turn in self.conversation.turns:
+            self.begin(turn)
+            yield turn.say
 
-    def begin(self, number: int) -> str | None:
-        """Take up a turn; the line that the person says in it."""
-        turn = self.conversation.turns[number]
+    def begin(self, turn: Turn) -> None:
+        """Take up a turn."""
+        self._turn = turn
         self._queue = list(turn.replies)
-        return turn.say
+
+    def place(self) -> str:
+        """Where the turn stands that is played."""
+        path = self._turn.path if self._turn is not None else ("turns",)
+        return self.conversation.where(path)
 
     def unused(self) -> str:
         """The reply of the turn that nobody asked for, with its place; empty if all were used."""
         if not self._queue:
             return ""
         reply = self._queue[0]
-        keys = ", ".join(reply.items)
-        return f"{self.conversation.where(reply.path)}: nobody asked for this reply ({keys})"
+        return f"{self.conversation.where(reply.path)}: nobody asked for {_has(reply)}"
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
-        """The next reply; ModelError where the file has none of the kind that is asked for."""
+        """The next reply. Raises OffScript where the file has none of the kind asked for."""
         keys = KEYS[request.what]
-        if self.conversation.is_witness and (not self._queue or not self._queue[0].fits(*keys)):
+        if self.conversation.is_witness and not (self._queue and self._queue[0].fits(*keys)):
             if request.what in ("reply", "turn", "step"):
                 yield Chunk(text=SILENCE)
                 return
-        reply = self._take(request, keys)
+            if request.what == "delta":
+                yield Chunk(value={"reply": SILENCE})
+                return
+        asked = f"'{request.state.name}' asks for {_NAMES.get(request.what, f'a {request.what}')}"
+        reply = self._take(asked, keys, keep=request.what == "tool")
         for chunk in self._chunks(request, reply):
             yield chunk
 
-    def _take(self, request: Request, keys: tuple[str, ...]) -> Reply:
-        wanted = f"'{request.state.name}' asks the model for a {request.what}"
+    def _take(self, asked: str, keys: tuple[str, ...], *, keep: bool = False) -> Reply:
+        """The next reply, if it has one of the keys. The calls of a reply and its text are two
+        answers; with `keep` its calls stay for the question that comes next."""
         if not self._queue:
-            path = self.conversation.document.path
-            raise ModelError(f"{path}: {wanted}, but this turn has no reply left")
+            raise OffScript(f"{self.place()}: {asked}, but this turn has no reply left")
         reply = self._queue[0]
         if not reply.fits(*keys):
-            has = ", ".join(reply.items)
             where = self.conversation.where(reply.path)
-            raise ModelError(f"{where}: {wanted} ({' or '.join(keys)}), but the reply has {has}")
-        keep = request.what == "tool" and "calls" in reply.items
-        if not keep:
-            self._queue.pop(0)
+            listed = " or ".join(f"'{key}'" for key in keys)
+            raise OffScript(f"{where}: {asked} ({listed}), but the next reply has {_has(reply)}")
+        if keep and "calls" in reply.items:
+            return reply
+        self._queue.pop(0)
+        if "calls" in reply.items and "reply" in reply.items:
+            self._queue.insert(0, Reply({"reply": reply.items["reply"]}, reply.path))
         return reply
 
     def _chunks(self, request: Request, reply: Reply) -> Iterator[Chunk]:
-        items: Any = reply.items
+        items: Mapping[str, Any] = reply.items
         what = request.what
+        calls = calls_of(reply)
         if what == "delta":
             if "reply" in items:
-                yield Chunk(text=str(items["reply"]))
+                yield Chunk(text=items["reply"])
             yield Chunk(value={"reply": items.get("reply", ""), **items["writes"]})
-        elif what == "turn":
-            for name, arguments in calls_of(reply):
+        elif what == "turn" and calls:
+            for name, arguments in calls:
                 self._calls += 1
                 yield Chunk(call=Call(f"call-{self._calls}", name, arguments))
-            if "reply" in items:
-                yield Chunk(text=str(items["reply"]))
+        elif what in ("reply", "turn"):
+            yield Chunk(text=items.get("reply", ""))
         elif what == "tool":
-            calls = calls_of(reply)
             yield Chunk(value={"tool": calls[0][0] if calls else items["tool"]})
         elif what == "arguments":
-            calls = calls_of(reply)
             yield Chunk(value=calls[0][1] if calls else {})
-        elif what in ("reply", "step"):
-            yield Chunk(text=str(items.get("reply", items.get("result", ""))))
+        elif what == "step":
+            yield Chunk(text=items.get("reply", ""), value={"ok": items.get("ok", True)})
         elif what == "choice":
             chosen = items["choice"]
             yield Chunk(value={"next_state": chosen} if isinstance(chosen, str) else chosen)
@@ -110,11 +139,20 @@ class ScriptProvider:
             yield Chunk(value=items[KEYS[what][0]])
 
     def result(self, tool: ToolSpec) -> ToolResult:
-        """What the file says that a tool gave back."""
-        if not self._queue or "result" not in self._queue[0].items:
-            path = self.conversation.document.path
-            raise ModelError(f"{path}: '{tool.name}' is called, but no 'result' comes next")
-        value = self._queue.pop(0).items["result"]
+        """What the file says that a tool gave back; ``{error: why}`` is a failure."""
+        reply = self._take(f"'{tool.name}' is called and gives a result", ("result",))
+        value = reply.items["result"]
         structured = value if isinstance(value, dict) else None
         failed = structured is not None and set(structured) == {"error"}
         return ToolResult(not failed, str(value["error"] if failed else value), structured)
+
+    def answer(self, question: Question) -> str:
+        """What the person answers to a question in the middle of a step."""
+        first = question.text.partition("\n")[0]
+        return str(self._take(f'the person is asked "{first}"', ("answer",)).items["answer"])
+
+
+def _has(reply: Reply) -> str:
+    """The keys of a reply in words."""
+    keys = [f"'{key}'" for key in reply.items if not key.startswith("x-")]
+    return f"this reply ({', '.join(keys)})" if keys else "this reply, which is empty"

@@ -47,6 +47,26 @@ SUFFIXES = {
 _NUMERIC_OF = {"eq": "eq#", "neq": "neq#"}
 
 
+#: The keys of each condition's config.
+_KNOWN = {kind: frozenset(keys) for kind, keys in CONFIG_KEYS.items()}
+
+
+class Settings:
+    """A `condition_config`: its `values` under their new names, and where each stands."""
+
+    __slots__ = ("path", "values", "written")
+
+    def __init__(
+        self, values: dict[str, object], path: Path, written: dict[str, str] | None = None
+    ) -> None:
+        self.values = values
+        self.path = path
+        self.written = written or {}
+
+    def at(self, key: str) -> Path:
+        return (*self.path, self.written.get(key, key))
+
+
 class GuardReader:
     """Reads the guards of one state; `in_goal`: `all_tasks_complete` there means the goal."""
 
@@ -73,7 +93,8 @@ class GuardReader:
         at = (*path, type_key)
         if not isinstance(kind, str):
             return self._wrong(at, "condition_type", "text", kind)
-        if kind not in CONDITIONS:
+        known = _KNOWN.get(kind)
+        if known is None:
             message = f"'{kind}' is not a condition type"
             return self._bad("unknown-condition-type", at, message, kind, CONDITIONS)
         if depth > MAX_DEPTH and kind in COMPOSITES:
@@ -85,21 +106,25 @@ class GuardReader:
         if not is_map(config):
             return self._wrong(config_path, config_key, "a mapping", config)
         settings = self._renamed(kind, config, config_path)
+        if not settings.values.keys() <= known:
+            self._unknown(kind, settings)
         return self._configured(kind, settings, config_path, at, depth)
 
-    def _configured(
-        self, kind: str, config: dict[str, tuple[object, Path]], at: Path, type_at: Path, depth: int
-    ) -> Guard:
+    def _unknown(self, kind: str, config: Settings) -> None:
         known = CONFIG_KEYS[kind]
-        for key, (_, key_path) in config.items():
+        for key in config.values:
             if key not in known and not key.startswith("x-"):
-                self.issues.append(UnknownKey(key_path, key, kind, known))
+                self.issues.append(UnknownKey(config.at(key), key, kind, known))
+
+    def _configured(
+        self, kind: str, config: Settings, at: Path, type_at: Path, depth: int
+    ) -> Guard:
         if kind == "goal_achieved" and not self.in_goal:
             message = "'goal_achieved' never holds outside a goal state"
             return self._bad("goal-condition-outside-goal", type_at, message)
-        if kind in ("all_tasks_complete", "goal_achieved"):
+        if not _KNOWN[kind]:
             return self.default(type_at)
-        reader: Callable[[str, dict[str, tuple[object, Path]], Path, int], Guard]
+        reader: Callable[[str, Settings, Path, int], Guard]
         if kind.startswith("deliverable"):
             reader = self._deliverable
         elif kind == "turn_count_exceeded":
@@ -108,66 +133,65 @@ class GuardReader:
             reader = self._composite
         return reader(kind, config, at, depth)
 
-    def _renamed(
-        self, kind: str, config: dict[str, object], path: Path
-    ) -> dict[str, tuple[object, Path]]:
-        """The config with older keys under their new names, each with its place."""
+    def _renamed(self, kind: str, config: dict[str, object], path: Path) -> Settings:
+        """The config with older keys under their new names."""
         older = OLD_TURNS_KEYS if kind == "turn_count_exceeded" else OLD_CONFIG_KEYS
-        result: dict[str, tuple[object, Path]] = {}
+        if config.keys().isdisjoint(older):
+            return Settings(config, path)
+        values: dict[str, object] = {}
+        written: dict[str, str] = {}
         for key, value in config.items():
             new = older.get(key)
             if new is not None and new not in config:
                 self.issues.append(OldSpelling((*path, key), key, new, True))
-                result[new] = (value, (*path, key))
+                written[new] = key
+                values[new] = value
             else:
-                result[key] = (value, (*path, key))
-        return result
+                values[key] = value
+        return Settings(values, path, written)
 
-    def _deliverable(
-        self, kind: str, config: dict[str, tuple[object, Path]], at: Path, depth: int
-    ) -> Guard:
-        needed = [*CONFIG_KEYS[kind][:2]]
-        missing = self._missing(kind, needed, config, at)
+    def _deliverable(self, kind: str, config: Settings, at: Path, depth: int) -> Guard:
+        missing = self._missing(kind, CONFIG_KEYS[kind][:2], config, at)
         if missing is not None:
             return missing
-        name, key_path = config["key"]
+        name = config.values["key"]
         if not isinstance(name, str):
-            return self._wrong(key_path, "key", "the name of a deliverable", name)
+            return self._wrong(config.at("key"), "key", "the name of a deliverable", name)
         if kind == "deliverable_exists":
             return Atom(name, "exists", None, at)
         if kind == "deliverable_value":
-            return Atom(name, "eq", config["value"][0], at)
+            return Atom(name, "eq", config.values["value"], at)
         if kind == "deliverable_value_in":
-            values, values_path = config["values"]
+            values = config.values["values"]
             if not is_list(values):
-                return self._wrong(values_path, "values", "a list", values)
+                return self._wrong(config.at("values"), "values", "a list", values)
             return Atom(name, "in", tuple(values), at)
         return self._numeric(name, config, at)
 
-    def _numeric(self, name: str, config: dict[str, tuple[object, Path]], at: Path) -> Guard:
-        word, word_path = config["operator"]
-        operator = self._operator(word, word_path, OPERATORS)
+    def _numeric(self, name: str, config: Settings, at: Path) -> Guard:
+        operator = self._operator(config, OPERATORS)
         if operator is None:
             return Invalid("no such operator", at)
-        needed = ["min", "max"] if operator == "between" else ["value"]
+        needed = ("min", "max") if operator == "between" else ("value",)
         missing = self._missing(f"the operator '{operator}'", needed, config, at)
         if missing is not None:
             return missing
         for key in needed:
-            value, path = config[key]
+            value = config.values[key]
             if as_number(value) is None:
-                return self._wrong(path, key, "a number", value)
+                return self._wrong(config.at(key), key, "a number", value)
         if operator != "between":
-            return Atom(name, _NUMERIC_OF.get(operator, operator), config["value"][0], at)
-        inclusive, path = config.get("inclusive", (True, at))
+            return Atom(name, _NUMERIC_OF.get(operator, operator), config.values["value"], at)
+        inclusive = config.values.get("inclusive", True)
         if not isinstance(inclusive, bool):
-            return self._wrong(path, "inclusive", "true or false", inclusive)
-        low, high = as_number(config["min"][0]), as_number(config["max"][0])
+            return self._wrong(config.at("inclusive"), "inclusive", "true or false", inclusive)
+        low, high = as_number(config.values["min"]), as_number(config.values["max"])
         assert low is not None
         assert high is not None
         return Atom(name, "between", Bounds(low, high, inclusive), at)
 
-    def _operator(self, word: object, path: Path, choices: tuple[str, ...]) -> str | None:
+    def _operator(self, config: Settings, choices: tuple[str, ...]) -> str | None:
+        word, path = config.values["operator"], config.at("operator")
         if isinstance(word, str) and word in choices:
             return word
         if isinstance(word, str) and word in OLD_OPERATORS and OLD_OPERATORS[word] in choices:
@@ -179,17 +203,15 @@ class GuardReader:
             self._wrong(path, "operator", "text", word)
         return None
 
-    def _turns(
-        self, kind: str, config: dict[str, tuple[object, Path]], at: Path, depth: int
-    ) -> Guard:
-        missing = self._missing(kind, ["turns"], config, at)
+    def _turns(self, kind: str, config: Settings, at: Path, depth: int) -> Guard:
+        missing = self._missing(kind, ("turns",), config, at)
         if missing is not None:
             return missing
-        turns, path = config["turns"]
+        turns = config.values["turns"]
         number = as_number(turns)
         if number is None or isinstance(turns, str):
-            return self._wrong(path, "turns", "a number", turns)
-        scope, scope_path = config.get("scope", ("without_progress", at))
+            return self._wrong(config.at("turns"), "turns", "a number", turns)
+        scope, scope_path = config.values.get("scope", "without_progress"), config.at("scope")
         if not isinstance(scope, str):
             return self._wrong(scope_path, "scope", "text", scope)
         if scope not in SCOPES:
@@ -197,20 +219,17 @@ class GuardReader:
             return self._bad("unknown-operator", scope_path, message, scope, SCOPES)
         return Turns(int(number // 1), scope, at)
 
-    def _composite(
-        self, kind: str, config: dict[str, tuple[object, Path]], at: Path, depth: int
-    ) -> Guard:
-        needed = ["operator", "conditions"] if kind == "compound" else ["conditions"]
-        missing = self._missing(kind, needed, config, at)
+    def _composite(self, kind: str, config: Settings, at: Path, depth: int) -> Guard:
+        missing = self._missing(kind, CONFIG_KEYS[kind], config, at)
         if missing is not None:
             return missing
         both = kind == "all_of"
         if kind == "compound":
-            word = self._operator(*config["operator"], ("and", "or"))
+            word = self._operator(config, ("and", "or"))
             if word is None:
                 return Invalid("no such operator", at)
             both = word == "and"
-        conditions, path = config["conditions"]
+        conditions, path = config.values["conditions"], config.at("conditions")
         if not is_list(conditions):
             return self._wrong(path, "conditions", "a list", conditions)
         children = tuple(
@@ -294,9 +313,10 @@ class GuardReader:
         return Expr(text, tree, found, required, path)
 
     def _missing(
-        self, what: str, needed: list[str], config: dict[str, tuple[object, Path]], at: Path
+        self, what: str, needed: tuple[str, ...], config: Settings, at: Path
     ) -> Guard | None:
-        lacking = [key for key in needed if key not in config]
+        values = config.values
+        lacking = [key for key in needed if key not in values]
         if not lacking:
             return None
         listed = " and ".join(f"'{key}'" for key in lacking)

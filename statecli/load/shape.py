@@ -87,11 +87,16 @@ def _alternatives(text: str) -> list[str]:
     return parts
 
 
+#: So many different shapes of objects are remembered.
+MOST_SHAPES = 1000
+
+
 class Walker:
     """Collects the issues of one document."""
 
     def __init__(self) -> None:
         self.issues: list[Issue] = []
+        self.shapes: dict[tuple[object, ...], list[tuple[str, Key]]] = {}
 
     def check(self, name: str, value: dict[str, object], path: Path) -> None:
         """Check a mapping against the keys of the object `name`."""
@@ -100,7 +105,26 @@ class Walker:
     def keys(
         self, name: str, table: Mapping[str, Key], value: dict[str, object], path: Path
     ) -> None:
+        shape = (name, *value, *map(type, value.values()))
+        inner = self.shapes.get(shape)
+        if inner is None:
+            inner = self._first(name, table, value, path, shape)
+        for key, spec in inner:
+            self.value(spec, key, value[key], (*path, key), name)
+
+    def _first(
+        self,
+        name: str,
+        table: Mapping[str, Key],
+        value: dict[str, object],
+        path: Path,
+        shape: tuple[object, ...],
+    ) -> list[tuple[str, Key]]:
+        """The keys whose values need a closer look. Objects of one shape (the same keys with the
+        same types) need it for the same keys, and most shapes stand in a graph many times."""
         plain = _PLAIN.get(name) or _plain_types(name, table)
+        inner: list[tuple[str, Key]] = []
+        before = len(self.issues)
         for key, item in value.items():
             if type(item) in plain.get(key, _NONE):
                 continue
@@ -109,10 +133,13 @@ class Walker:
                 if not key.startswith("x-"):
                     self.issues.append(UnknownKey((*path, key), key, name, tuple(table)))
             elif item is not None:
-                self.value(spec, key, item, (*path, key), name)
+                inner.append((key, spec))
         for key, spec in _REQUIRED.get(name, ()):
             if value.get(key) is None:
                 self.issues.append(MissingKey(path, key, name, spec.required))
+        if len(self.issues) == before and len(self.shapes) < MOST_SHAPES:
+            self.shapes[shape] = inner
+        return inner
 
     def value(self, spec: Key, key: str, value: object, path: Path, owner: str) -> None:
         if spec.type == "text" and type(value) is str:

@@ -97,7 +97,7 @@ def answer(test: Test, value: object) -> Answer:
     assert isinstance(test, Part)
     if value is ABSENT:
         return None
-    from statecli.model.expression import outcome
+    from statecli.model.expression_value import outcome
 
     return outcome(test.node, {test.key: value})
 

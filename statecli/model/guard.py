@@ -422,6 +422,6 @@ def _expr(guard: Expr, view: View) -> bool | None:
         for name in absent:
             _miss(name, view)
         return False
-    from statecli.model.expression import value_of
+    from statecli.model.expression_value import value_of
 
     return value_of(guard.tree, view.data)

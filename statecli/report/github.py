@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statecli.model.diagnostic import SEVERITIES, Diagnostic
-from statecli.report.reporter import Report, Style, in_repository
+from statecli.report.reporter import Report, Style, in_repository, shown_path
 from statecli.text.excerpt import harmless
 from statecli.text.veil import Veil, veils
 
@@ -38,7 +38,7 @@ def _notice(hidden: int) -> str:
 
 def _line(item: Diagnostic, veil: Veil) -> str:
     span = item.span
-    path = in_repository(item.path)
+    path = shown_path(in_repository(item.path))
     properties = [f"file={_property(path)}", f"line={span.start.line}"]
     if span.start.line == span.end.line:  # columns count on one line only
         properties.append(f"col={span.start.column}")

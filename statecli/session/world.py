@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from statecli.llm import asking
+from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
 from statecli.model.data import is_map
 from statecli.model.graph import Graph
@@ -24,13 +26,24 @@ from statecli.model.ports import (
 
 class SessionWorld:
     """`provider` answers for the model, `asker` reaches the person; tools that no server is
-    started for are played by the person (or the script)."""
+    started for are played by the person (or the script). `user_id` is who talks; `takes` names the
+    fields that the current state takes from a tool's result."""
 
-    def __init__(self, graph: Graph, provider: Provider, asker: Ask, skills: Path) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        provider: Provider,
+        asker: Ask,
+        skills: Path,
+        *,
+        user_id: str | None = None,
+    ) -> None:
         self.graph = graph
         self.provider = provider
         self.asker = asker
         self.skills = skills
+        self.user_id = user_id
+        self.takes: Callable[[], Sequence[str]] = tuple
 
     def complete(self, request: Request) -> AsyncIterator[Chunk]:
         return self.provider.complete(request, self.asker)
@@ -51,13 +64,23 @@ class SessionWorld:
         """Ask whoever plays the tool what it gives back."""
         if isinstance(self.provider, ScriptProvider):
             return self.provider.result(tool)
-        shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-        text = f"{tool.name}({shown}) is not connected; what does it give back?"
-        line = await self.asker(Question(text, optional=True))
-        return ToolResult(True, line.strip(), _structured(line))
+        fields = [asking.field_of(self.graph, name) for name in self.takes()]
+        result = await asking.result_of(self.asker, tool, arguments, fields)
+        if isinstance(self.provider, RecordingProvider):
+            self.provider.result(result)
+        return result
 
     async def ask(self, question: Question) -> str:
-        return await self.asker(question)
+        """Something only the person can answer; a yes or no comes back as just that."""
+        if isinstance(self.provider, ScriptProvider):
+            return self.provider.answer(question)
+        if question.kind == "yes_no":
+            text = "yes" if await asking.yes_no(self.asker, question.text) else "no"
+        else:
+            text = await self.asker(question)
+        if isinstance(self.provider, RecordingProvider):
+            self.provider.answer(text)
+        return text
 
     async def keep_skill(self, name: str, text: str) -> str:
         """Write a skill into the skills folder; its path."""
@@ -72,13 +95,3 @@ class SessionWorld:
     def new_id(self) -> str:
         return uuid.uuid4().hex[:12]
 
-
-def _structured(line: str) -> Mapping[str, Any] | None:
-    """A result that is typed as a JSON object is data."""
-    import json
-
-    try:
-        value = json.loads(line)
-    except ValueError:
-        return None
-    return value if is_map(value) else None

@@ -10,15 +10,17 @@ turns:
       - {writes: {intent: refund}, reply: I see.}
       - {choice: triage}
       - {check: {agree: true, quote: yes please}}
-      - {result: {status: open}}    # what a tool gave back
+      - {result: {status: open}}    # what a tool gave back; {error: why} is a failure
+      - {answer: "yes"}             # what the person answers in the middle of a step
 ```
-YAML, or JSONL with the head in the first line and one turn in each other line.
+YAML, or JSONL with the head in the first line and one turn in each other line. The calls of a reply
+and its text are two answers: the model is asked again once its calls are done.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from statecli.model.data import described, is_list, is_map
@@ -26,13 +28,15 @@ from statecli.model.nearest import did_you_mean
 from statecli.model.span import Path, Place
 from statecli.text import reading
 from statecli.text.document import Document
+from statecli.text.nodes import Node
 
 #: What one item of `replies` may say; a text may come with calls or writes.
 REPLY_KEYS = (
-    "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "verdict", "skill",
-    "value",
-    "usage", "latency", "attempts",
+    "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
+    "skill", "value", "answer", "usage", "latency", "attempts",
 )  # fmt: skip
+#: Those that only tell about an answer.
+_NOTES = ("usage", "latency", "attempts")
 TURN_KEYS = ("say", "replies", "expect")
 HEAD_KEYS = ("graph", "digest", "about", "data", "turns", "expect")
 
@@ -95,21 +99,47 @@ def read(path: str, content: bytes) -> Conversation:
 
 
 def _lines(document: Document) -> Document:
-    """JSONL as one value, so that places stay those of the text."""
+    """JSONL as one value, with the places of its lines."""
+    from statecli.text import json_text
+
     head: dict[str, Any] = {}
     turns: list[Any] = []
-    for number, text in enumerate(document.text.splitlines(), 1):
-        if not text.strip():
-            continue
-        try:
-            value = json.loads(text)
-        except ValueError as error:
-            raise BadConversation(f"{document.path}:{number}: not JSON: {error}") from None
-        if number == 1 and is_map(value) and "say" not in value and "replies" not in value:
-            head = value
-        else:
-            turns.append(value)
-    return Document(document.path, document.text, "json", {**head, "turns": turns})
+    nodes: list[Node] = []
+    root = Node("mapping", 0, len(document.text), "flow")
+    at = 0
+    for number, text in enumerate(document.text.split("\n"), 1):
+        if text.strip():
+            line = json_text.read(document.path, text)
+            if line.problems:
+                problem = line.problems[0]
+                where = f"{document.path}:{number}:{problem.start + 1}"
+                raise BadConversation(f"{where}: {problem.message}")
+            node = _moved(json_text.scan(text), at)
+            value = line.value
+            if not (turns or head) and is_map(value) and not {"say", "replies"} & value.keys():
+                head, root.pairs = value, node.pairs
+            else:
+                turns.append(value)
+                nodes.append(node)
+        at += len(text) + 1
+    listed = Node("sequence", 0, len(document.text), "flow")
+    listed.items = nodes
+    root.pairs = [*root.pairs, (Node("scalar", 0, 0, "", "turns"), listed)]
+    whole = {**head, "turns": turns}
+    return Document(document.path, document.text, "json", whole, scan=lambda: root)
+
+
+def _moved(node: Node, by: int) -> Node:
+    """A node and all inside it, some characters further on."""
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        part.start += by
+        part.end += by
+        todo.extend(part.items)
+        for pair in part.pairs:
+            todo.extend(pair)
+    return node
 
 
 class _Reader:
@@ -142,6 +172,13 @@ class _Reader:
             raise self.fail(path, f"'{what}' is text, not {described(value)}")
         return value
 
+    def map(self, value: Any, path: Path, what: str) -> dict[str, Any]:
+        if value is None:
+            return {}
+        if not is_map(value):
+            raise self.fail(path, f"'{what}' is a mapping, not {described(value)}")
+        return value
+
 
 def _conversation(document: Document) -> Conversation:
     reader = _Reader(document)
@@ -162,9 +199,9 @@ def _conversation(document: Document) -> Conversation:
         heads.get("graph", ""),
         heads.get("digest", ""),
         heads.get("about", ""),
-        top.get("data") or {},
+        reader.map(top.get("data"), ("data",), "data"),
         tuple(turns),
-        top.get("expect") or {},
+        reader.map(top.get("expect"), ("expect",), "expect"),
     )
 
 
@@ -177,8 +214,42 @@ def _turn(reader: _Reader, value: Any, path: Path) -> Turn:
     for number, item in enumerate(reader.items(turn.get("replies"), (*path, "replies"), "replies")):
         here = (*path, "replies", number)
         spelled = {"reply": item} if isinstance(item, str) else item
-        replies.append(Reply(reader.mapping(spelled, here, REPLY_KEYS, "a reply"), here))
-    return Turn(say, tuple(replies), turn.get("expect") or {}, path)
+        replies.append(_reply(reader, spelled, here))
+    expect = reader.map(turn.get("expect"), (*path, "expect"), "expect")
+    return Turn(say, tuple(replies), expect, path)
+
+
+def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
+    """A reply, each of its answers of the right shape."""
+    items = reader.mapping(value, path, REPLY_KEYS, "a reply")
+    if not any(key in items for key in REPLY_KEYS if key not in _NOTES):
+        raise reader.fail(path, "a reply says nothing; it has 'reply', 'calls', 'choice' or alike")
+    for key, item in items.items():
+        here = (*path, key)
+        if key in ("reply", "tool") or (key == "choice" and not is_map(item)):
+            reader.text(item, here, key)
+        elif key in ("writes", "check", "plan", "verdict", "skill"):
+            reader.map(item, here, key)
+        elif key == "ok" and not isinstance(item, bool):
+            raise reader.fail(here, f"'ok' is true or false, not {described(item)}")
+        elif key == "answer" and (is_map(item) or is_list(item) or item is None):
+            raise reader.fail(here, f"'answer' is text, not {described(item)}")
+        elif key == "calls":
+            _calls(reader, item, here)
+    if isinstance(items.get("answer"), bool):
+        items = {**items, "answer": "yes" if items["answer"] else "no"}
+    return Reply(items, path)
+
+
+def _calls(reader: _Reader, value: Any, path: Path) -> None:
+    for number, call in enumerate(reader.items(value, path, "calls")):
+        here = (*path, number)
+        if isinstance(call, str):
+            continue
+        if not is_map(call) or len(call) != 1:
+            raise reader.fail(here, "a call is its name and its arguments, {name: {key: value}}")
+        for name, arguments in call.items():
+            reader.map(arguments, (*here, name), name)
 
 
 def calls_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
@@ -195,14 +266,22 @@ def calls_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
 
 
 def write(
-    turns: list[dict[str, Any]], *, graph: str, digest: str, about: str = "", **head: Any
+    turns: Sequence[Mapping[str, Any]],
+    *,
+    graph: str,
+    digest: str,
+    about: str = "",
+    lines: bool = False,
+    **head: Any,
 ) -> str:
-    """A conversation as YAML text, as `read` takes it."""
-    import yaml
-
+    """A conversation as `read` takes it: YAML, or with `lines` JSONL."""
     top: dict[str, Any] = {"graph": graph, "digest": digest}
     if about:
         top["about"] = about
-    top.update(head)
-    top["turns"] = turns
+    top.update({key: value for key, value in head.items() if value})
+    if lines:
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in [top, *turns])
+    import yaml
+
+    top["turns"] = list(turns)
     return yaml.safe_dump(top, sort_keys=False, allow_unicode=True, width=100)

@@ -15,11 +15,10 @@ from typing import NamedTuple
 from statecli.model.span import Path, Place, Position, Span
 from statecli.text.characters import value_offsets
 from statecli.text.nodes import Node, entry_of
+from statecli.text.survey import Survey, survey
 
 #: The largest text that is read, in bytes; 100,000 states are about 10 MB.
 MAX_BYTES = 64_000_000
-#: Deeper than any graph, and far below what would exhaust the stack.
-MAX_DEPTH = 100
 
 
 class Problem(NamedTuple):
@@ -64,6 +63,7 @@ class Document:
         problems: tuple[Problem, ...] = (),
         newline: str = "\n",
         scan: Callable[[], Node | None] = _nothing,
+        survey: Survey | None = None,
     ) -> None:
         self.path = path
         self.text = text
@@ -72,6 +72,7 @@ class Document:
         self.problems = problems
         self.newline = newline
         self.scan = scan
+        self._survey = survey
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -85,6 +86,12 @@ class Document:
     def tree(self) -> Node | None:
         """The nodes behind the value, made when the first place is asked for."""
         return self.scan()
+
+    @cached_property
+    def survey(self) -> Survey:
+        """All keys and long texts of the value."""
+        found = self._survey or survey(self.value)
+        return found if found is not None else Survey(0, frozenset(), [])
 
     def position(self, offset: int) -> Position:
         line = bisect.bisect_right(self._line_starts, offset)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
 from typing import NoReturn
 
-from statecli.model.data import is_map
-from statecli.text.document import MAX_DEPTH, Document, Problem, duplicate_key
+from statecli.text.document import Document, Problem, duplicate_key
 from statecli.text.nodes import Node
+from statecli.text.survey import MAX_DEPTH, survey
 
 _TOKEN = re.compile(
     r"[ \t\r\n]*(?:([{}\[\],:])|(\")|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
@@ -20,14 +20,6 @@ _TOKEN = re.compile(
 
 def read(path: str, text: str, newline: str = "\n") -> Document:
     """The document of a JSON text. What is wrong with it stands in `problems`."""
-    repeats = False
-
-    def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
-        nonlocal repeats
-        result = dict(items)
-        if len(result) != len(items):
-            repeats = True
-        return result
 
     def refuse(name: str) -> NoReturn:
         raise _NotJson(name)
@@ -38,7 +30,7 @@ def read(path: str, text: str, newline: str = "\n") -> Document:
     if not text.strip(" \t\r\n"):
         return document(None, ())
     try:
-        value = json.loads(text, object_pairs_hook=pairs, parse_constant=refuse)
+        value = json.loads(text, parse_constant=refuse)
     except JSONDecodeError as error:
         from statecli.text.json_errors import explain
 
@@ -47,14 +39,21 @@ def read(path: str, text: str, newline: str = "\n") -> Document:
         return document(None, (_constant(text, error.name),))
     except (RecursionError, ValueError):
         return document(None, (_too_deep(text) or _too_long(text),))
-    if _deeper_than(value, MAX_DEPTH):
+    found = survey(value)
+    if found is None:
         problem = _too_deep(text)
         assert problem is not None
         return document(None, (problem,))
     half = _half_pair(text)
     if half is not None:
         return document(None, (half,))
-    return document(value, tuple(_repeats(text)) if repeats else ())
+    # Every key is a text before a colon: as many colons as keys, and none stands twice.
+    repeats = text.count('":') != found.keys or _SPACED_COLON.search(text) is not None
+    problems = tuple(_repeats(text)) if repeats else ()
+    return Document(path, text, "json", value, problems, newline, lambda: scan(text), found)
+
+
+_SPACED_COLON = re.compile(r'"[ \t\r\n]+:')
 
 
 class _NotJson(Exception):
@@ -70,24 +69,6 @@ def _at(message: str, start: int, length: int = 1, hint: str = "") -> Problem:
 def _constant(text: str, name: str) -> Problem:
     at = next(_outside_strings(text, re.compile(re.escape(name))), 0)
     return _at(f"{name} is no JSON value", at, len(name), "use a number, or leave the key out")
-
-
-def _deeper_than(value: object, limit: int) -> bool:
-    """Level by level, so that depth costs no stack."""
-    level = [value] if type(value) in _CONTAINERS else []
-    for _ in range(limit):
-        inner: list[object] = []
-        for container in level:
-            items = container.values() if is_map(container) else container
-            assert isinstance(items, Iterable)
-            inner.extend([item for item in items if type(item) in _CONTAINERS])
-        if not inner:
-            return False
-        level = inner
-    return True
-
-
-_CONTAINERS = (dict, list)
 
 
 def _too_long(text: str) -> Problem:

@@ -10,8 +10,9 @@ from yaml import nodes
 
 from statecli.model.span import Path
 from statecli.text.core_value import core_value
-from statecli.text.document import MAX_DEPTH, Document, Problem, duplicate_key
+from statecli.text.document import Document, Problem, duplicate_key
 from statecli.text.nodes import Node
+from statecli.text.survey import MAX_DEPTH
 from statecli.text.yaml_layout import NO_SPACES
 
 # libyaml's nodes have no tag here, which their types do not know.

@@ -77,6 +77,7 @@ from statecli.model.span import Place
 
 FAMILY = "guards"
 SEVERITY = "error"
+FIX = "unsafe"
 _A = {
     "bool": "a boolean", "int": "a whole number", "float": "a number", "str": "text",
     "list": "a list", "tuple": "a list", "set": "a set", "dict": "a mapping",

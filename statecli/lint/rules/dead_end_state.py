@@ -38,6 +38,7 @@ from statecli.model.span import Place
 
 FAMILY = "termination"
 SEVERITY = "error"
+FIX = "unsafe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -58,6 +58,7 @@ from statecli.text.document import Document
 
 FAMILY = "guards"
 SEVERITY = "error"
+FIX = "unsafe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

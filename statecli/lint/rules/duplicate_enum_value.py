@@ -45,6 +45,7 @@ from statecli.model.span import Path, Place
 
 FAMILY = "tasks"
 SEVERITY = "warning"
+FIX = "safe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

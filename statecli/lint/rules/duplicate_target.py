@@ -29,6 +29,7 @@ from statecli.model.diagnostic import Finding
 
 FAMILY = "references"
 SEVERITY = "warning"
+FIX = "safe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

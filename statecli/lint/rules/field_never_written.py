@@ -73,6 +73,7 @@ from statecli.model.span import Place
 
 FAMILY = "data"
 SEVERITY = "error"
+FIX = "unsafe"
 #: So many different keys are compared with those that are set.
 MOST_GUESSES = 50
 

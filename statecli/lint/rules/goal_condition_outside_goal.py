@@ -37,6 +37,7 @@ from statecli.model.span import Place
 
 FAMILY = "guards"
 SEVERITY = "error"
+FIX = "unsafe"
 _INSTEAD = "all_tasks_complete"
 
 

@@ -40,6 +40,7 @@ from statecli.model.wording import listed
 
 FAMILY = "tasks"
 SEVERITY = "warning"
+FIX = "unsafe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -55,6 +55,7 @@ from statecli.text.scalars import written
 
 FAMILY = "guards"
 SEVERITY = "info"
+FIX = "safe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -32,6 +32,7 @@ from statecli.model.span import Place
 
 FAMILY = "data"
 SEVERITY = "info"
+FIX = "safe"
 NAME = "messages"
 #: Kinds that add messages to the conversation.
 TALKING = PLAN_KINDS | {"user", "agent", "planner", "executor", "verifier"}

@@ -36,6 +36,7 @@ from statecli.text.scalars import written
 
 FAMILY = "references"
 SEVERITY = "warning"
+FIX = "safe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

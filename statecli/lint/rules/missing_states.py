@@ -39,6 +39,7 @@ from statecli.text.document import Document, offsets
 
 FAMILY = "syntax"
 SEVERITY = "error"
+FIX = "unsafe"
 EXCLUSIVE = True
 OWN_FORM = False
 #: Rewriting a whole file is offered up to this many characters.

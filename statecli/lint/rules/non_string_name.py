@@ -30,6 +30,7 @@ from statecli.text.core_value import core_value
 
 FAMILY = "syntax"
 SEVERITY = "warning"
+FIX = "safe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -43,6 +43,7 @@ from statecli.text.scalars import written
 
 FAMILY = "syntax"
 SEVERITY = "error"
+FIX = "unsafe"
 EXCLUSIVE = True
 #: Rewriting is offered for so many states; a larger file was not written by hand.
 MOST = 1000

@@ -48,6 +48,7 @@ from statecli.model.span import Place
 
 FAMILY = "syntax"
 SEVERITY = "warning"
+FIX = "safe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -30,6 +30,7 @@ from statecli.model.span import Place
 
 FAMILY = "syntax"
 SEVERITY = "info"
+FIX = "safe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -35,6 +35,7 @@ from statecli.model.span import Place
 
 FAMILY = "style"
 SEVERITY = "info"
+FIX = "unsafe"
 #: Names to which a case applies: ASCII letters and digits, with the usual separators.
 _CASED = re.compile(r"(?!__)[A-Za-z0-9 _-]*[A-Za-z][A-Za-z0-9 _-]*")
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")

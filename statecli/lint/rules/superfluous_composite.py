@@ -50,6 +50,7 @@ from statecli.model.span import Path, Place
 
 FAMILY = "guards"
 SEVERITY = "info"
+FIX = "safe"
 _TYPE_KEYS = {"condition_config": "condition_type", "config": "type"}
 
 

@@ -37,6 +37,7 @@ from statecli.model.wording import listed
 
 FAMILY = "termination"
 SEVERITY = "error"
+FIX = "unsafe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

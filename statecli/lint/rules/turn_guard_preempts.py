@@ -55,6 +55,7 @@ from statecli.model.span import Place
 
 FAMILY = "guards"
 SEVERITY = "warning"
+FIX = "unsafe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

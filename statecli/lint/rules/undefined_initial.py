@@ -35,6 +35,7 @@ from statecli.model.span import Place
 
 FAMILY = "references"
 SEVERITY = "error"
+FIX = "unsafe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -38,6 +38,7 @@ from statecli.model.span import Place
 
 FAMILY = "references"
 SEVERITY = "error"
+FIX = "unsafe"
 #: So many comparisons of an unknown name with that of a state are worth the wait.
 MOST_COMPARISONS = 1_000_000
 

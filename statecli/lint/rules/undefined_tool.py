@@ -50,6 +50,7 @@ from statecli.model.wording import listed
 
 FAMILY = "model"
 SEVERITY = "error"
+FIX = "unsafe"
 #: Kinds that have the key `tools`, or `tool` and `tools`.
 _KINDS = frozenset({"agent", "decision", "planner", "executor", "verifier", "tool"})
 

@@ -46,6 +46,7 @@ from statecli.model.span import Place
 
 FAMILY = "syntax"
 SEVERITY = "warning"
+FIX = "unsafe"
 #: With so few choices the hint lists them.
 FEW = 6
 

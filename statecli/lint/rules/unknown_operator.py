@@ -64,6 +64,7 @@ from statecli.model.diagnostic import Finding
 
 FAMILY = "syntax"
 SEVERITY = "error"
+FIX = "unsafe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

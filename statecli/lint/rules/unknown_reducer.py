@@ -33,6 +33,7 @@ from statecli.model.span import Place
 
 FAMILY = "data"
 SEVERITY = "error"
+FIX = "unsafe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -43,6 +43,7 @@ from statecli.model.span import Place
 
 FAMILY = "syntax"
 SEVERITY = "warning"
+FIX = "unsafe"
 #: Names that a Python module can have.
 _MODULE = re.compile(r"\w+")
 _PLAN_NAMES = ("strict", "loose", "goal")

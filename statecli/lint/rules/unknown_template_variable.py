@@ -40,6 +40,7 @@ from statecli.model.span import Place
 
 FAMILY = "data"
 SEVERITY = "warning"
+FIX = "unsafe"
 #: So many different names are compared with the known ones.
 MOST_GUESSES = 50
 

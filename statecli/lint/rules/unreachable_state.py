@@ -45,6 +45,7 @@ from statecli.model.wording import listed
 
 FAMILY = "reachability"
 SEVERITY = "error"
+FIX = "unsafe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ from statecli.model.diagnostic import Finding
 
 FAMILY = "style"
 SEVERITY = "warning"
+FIX = "safe"
 
 
 def check(_facts: Facts) -> Iterator[Finding]:

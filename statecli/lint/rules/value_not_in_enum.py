@@ -73,6 +73,7 @@ from statecli.model.span import Place
 
 FAMILY = "guards"
 SEVERITY = "error"
+FIX = "unsafe"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ from statecli.model.span import Place
 
 FAMILY = "syntax"
 SEVERITY = "warning"
+FIX = "safe"
 #: As PyYAML reads them (measured): in these three spellings, and not `y` or `n`.
 YAML11_WORDS = frozenset(
     ("yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF")

@@ -1,0 +1,172 @@
+"""When a route is the first that holds: the situations in which it is, and a simple one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from statecli.kernel.order import options
+from statecli.lint.guardtable import Axis, Columns, GuardTable
+from statecli.lint.hiding import hides_later
+from statecli.model.classes import ABSENT
+from statecli.model.graph import KINDS, State, Transition
+from statecli.model.guard import (
+    SCOPES,
+    Atom,
+    Closed,
+    Complete,
+    Expr,
+    Guard,
+    Opaque,
+    Turns,
+    as_number,
+    walk,
+)
+from statecli.model.words import in_words, turns_words, value_words
+
+if TYPE_CHECKING:
+    from statecli.lint.facts import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A situation: values that are set, what is true beside them, turns that were spent."""
+
+    data: Mapping[str, object] = field(default_factory=dict)
+    holding: tuple[str, ...] = ()
+    turns: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.data or self.holding or self.turns)
+
+    def __str__(self) -> str:
+        said = [f"{key} = {value_words(value)}" for key, value in self.data.items()]
+        said += self.holding
+        said += [turns_words(count, scope) for scope, count in self.turns.items()]
+        return ", ".join(said) or "nothing set yet"
+
+
+class Firsts:
+    """For each route of a state the situations in which it is taken first, if they can be told."""
+
+    def __init__(self, facts: Facts, state: State, ways: Sequence[Transition]) -> None:
+        self.guards = [way.guard for way in ways]
+        self.columns = Columns(facts.fields)
+        self.table: GuardTable | None = None
+        self.rows: list[int] = []
+        if state.kind not in KINDS:
+            return
+        for guard in self.guards:
+            if guard is not None:
+                self.columns.add(guard)
+        if self.columns.lay_out():
+            self.table = GuardTable(self.guards, self.columns)
+            self.rows = _first_rows(facts, state, ways, self.table)
+
+    def never(self, at: int) -> tuple[str, ...]:
+        """Why a route is never the first."""
+        if self.table is None or self.rows[at]:
+            return ()
+        if not self.table.truths[at]:
+            return ("its condition never holds",)
+        return ("another way is always taken before it",)
+
+    def example(self, at: int) -> Example | None:
+        """A simple situation in which a route is taken first."""
+        if self.table is None or not self.rows[at]:
+            return None
+        rows, number = self.rows[at], 0
+        best: tuple[int, int] | None = None
+        while rows:
+            if rows & 1:
+                cost = self._cost(number)
+                if best is None or cost < best[0]:
+                    best = (cost, number)
+            rows >>= 1
+            number += 1
+        return self._described(best[1]) if best is not None else None
+
+    def _leaves(self) -> list[Guard]:
+        return [part for guard in self.guards if guard is not None for part in walk(guard)]
+
+    def _holds(self, leaf: Guard, row: int) -> bool:
+        return bool(self.columns.of(leaf) >> row & 1)
+
+    def _cost(self, row: int) -> int:
+        """How much must have happened: as little as possible, but all tasks are not done without
+        the values that they ask for."""
+        done = any(self._holds(leaf, row) for leaf in self._leaves() if isinstance(leaf, Complete))
+        cost = 3 * done + sum(self._reading(row))
+        for axis in self.columns.axes.values():
+            value = axis.samples[row // axis.stride % axis.size]
+            if (value is ABSENT) == done:
+                cost += 2
+        for leaf in self._leaves():
+            if isinstance(leaf, Closed | Opaque) and self._holds(leaf, row):
+                cost += 3
+        return cost
+
+    def _reading(self, row: int) -> tuple[int, ...]:
+        counters = self.columns.counters
+        return self.columns.readings[row // counters.stride % counters.size]
+
+    def _described(self, row: int) -> Example:
+        data: dict[str, object] = {}
+        holding: dict[str, None] = {}
+        for key, axis in self.columns.axes.items():
+            value = axis.samples[row // axis.stride % axis.size]
+            if value is not ABSENT and axis.tests:
+                data[key] = _simplest(axis, value)
+            elif value is not ABSENT:
+                holding[f"{key} is set"] = None
+        scopes: set[str] = set()
+        for leaf in self._leaves():
+            if isinstance(leaf, Turns):
+                scopes.add(leaf.scope)
+            elif self._is_free(leaf) and self._holds(leaf, row):
+                holding[in_words(leaf)] = None
+        reading = dict(zip(SCOPES, self._reading(row), strict=True))
+        turns = {scope: count for scope, count in reading.items() if scope in scopes and count}
+        return Example(data, tuple(holding), turns)
+
+    def _is_free(self, leaf: Guard) -> bool:
+        """Whether the values of an example do not already say that a leaf holds."""
+        if isinstance(leaf, Expr):
+            return not all(self.columns.axes[name].tests for name in leaf.names)
+        if isinstance(leaf, Atom):
+            return leaf.op not in ("exists", "absent") and not any(
+                test is leaf for test in self.columns.axes[leaf.key].tests
+            )
+        return isinstance(leaf, Complete | Closed | Opaque)
+
+
+def _simplest(axis: Axis, value: object) -> object:
+    """A value like this one; of a field that may hold anything rather a number than its text."""
+    number = as_number(value)
+    if isinstance(value, str) and number is not None and axis.field is None:
+        if axis.where(number) == axis.where(value):
+            return number
+    return value
+
+
+def _first_rows(
+    facts: Facts, state: State, ways: Sequence[Transition], table: GuardTable
+) -> list[int]:
+    """For each route the rows in which it is taken: those in which no earlier one is. Of the
+    unguarded routes of one priority each may be."""
+    if state.fans_out:
+        return table.truths
+    together = options(ways)
+    taken, before = 0, None
+    found: list[int] = []
+    for way, rows in zip(ways, table.truths, strict=True):
+        if way in together:
+            before = taken if before is None else before
+            found.append(rows & ~before)
+            taken = table.full
+            continue
+        found.append(rows & ~taken)
+        if hides_later(facts, state, way):
+            taken |= rows
+    return found

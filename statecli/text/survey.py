@@ -1,0 +1,46 @@
+"""One walk over the value of a document, for what several readers want to know of all of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+#: Deeper than any graph, and far below what would exhaust the stack.
+MAX_DEPTH = 100
+#: Texts from this length on are kept; shorter ones hold nothing that is looked for.
+LONG = 12
+
+
+class Survey(NamedTuple):
+    """`keys`: how many keys all mappings have, their different `names`, and all long `texts`."""
+
+    keys: int
+    names: frozenset[str]
+    texts: list[str]
+
+
+def survey(value: object) -> Survey | None:
+    """Level by level, so that depth costs no stack; None below MAX_DEPTH levels."""
+    count = 0
+    names: set[str] = set()
+    texts: list[str] = []
+    level: list[object] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        inner: list[object] = []
+        for item in level:
+            kind = type(item)
+            if kind is str:
+                assert isinstance(item, str)
+                if len(item) >= LONG:
+                    texts.append(item)
+            elif kind is dict:
+                assert isinstance(item, dict)
+                count += len(item)
+                names.update(item)
+                inner.extend(item.values())
+            elif kind is list:
+                assert isinstance(item, list)
+                inner.extend(item)
+        if not inner:
+            return Survey(count, frozenset(names), texts)
+        level = inner
+    return None
