@@ -12,7 +12,6 @@ from statecli.kernel.values import Unfit, parsed
 from statecli.model.nearest import did_you_mean
 from statecli.session.session import digest, effective
 from statecli.store.rows import line as row
-from statecli.text.excerpt import plain
 
 if TYPE_CHECKING:
     from statecli.chat.talk import Talk
@@ -21,246 +20,294 @@ Run = Callable[["Talk", list[str]], Awaitable[None]]
 
 
 class Command(NamedTuple):
-    """`usage` stands behind the name in the help; `about` says what it does."""
+    """`usage` stands behind the name in the help, `about` says what it does. `anytime`: it may
+    also run while a question waits in the middle of a step."""
 
     name: str
     usage: str
     about: str
     run: Run
+    anytime: bool
 
 
 COMMANDS: dict[str, Command] = {}
 
 
-def command(usage: str, about: str) -> Callable[[Run], Run]:
+def command(usage: str, about: str, *, anytime: bool = False) -> Callable[[Run], Run]:
     """Register the function under its name, without the leading underscore."""
 
     def decorate(function: Run) -> Run:
         name = getattr(function, "__name__", "").strip("_")
-        COMMANDS[name] = Command(name, usage, about, function)
+        COMMANDS[name] = Command(name, usage, about, function, anytime)
         return function
 
     return decorate
 
 
-async def run_command(talk: Talk, line: str) -> bool:
-    """Run a line that begins with ``/``; False if it is something the person says ("/ hm")."""
-    word = line[1:].split(" ", 1)[0]
+async def run_command(talk: Talk, line: str, *, asked: bool = False) -> bool:
+    """Run a line that begins with ``/``; False if it is something the person says ("/ hm").
+
+    `asked`: a question waits, so only what changes nothing may run.
+    """
+    word = line[1:].split(" ", 1)[0].strip()
     if not word.isalpha():
         return False
     found = COMMANDS.get(word)
     if found is None:
-        hint = did_you_mean(word, COMMANDS)
-        say(talk, [f"there is no /{word}; {hint or '/help shows them all'}"])
-        return True
-    try:
-        words = shlex.split(line)[1:]
-    except ValueError:
-        words = line.split()[1:]
-    await found.run(talk, words)
+        hint = did_you_mean(word, COMMANDS).replace("'", "'/", 1)
+        say(talk, [f"there is no /{word}; {hint or '/help shows what there is'}"])
+    elif asked and not found.anytime:
+        say(talk, [f"/{word} has to wait: answer first, or stop this step with Ctrl-C"])
+    else:
+        try:
+            words = shlex.split(line)[1:]
+        except ValueError:
+            words = line.split()[1:]
+        await found.run(talk, words)
     return True
 
 
 def say(talk: Talk, lines: Iterable[str]) -> None:
     for line in lines:
-        talk.screen.notes(plain(line))
+        talk.screen.notes(line)
 
 
-@command("", "show these commands")
+@command("", "show these commands", anytime=True)
 async def _help(talk: Talk, words: list[str]) -> None:
     width = max(len(f"{c.name} {c.usage}") for c in COMMANDS.values())
     say(talk, (f"/{f'{c.name} {c.usage}'.ljust(width)}  {c.about}" for c in COMMANDS.values()))
+    say(talk, ["Everything else is said; begin with a space to say something that starts with /."])
 
 
-@command("", "where the run is")
+@command("", "where the run is", anytime=True)
 async def _state(talk: Talk, words: list[str]) -> None:
     say(talk, views.state(talk.session.graph, talk.snapshot))
 
 
-@command("", "the fields that are set")
+@command("", "the fields that are set", anytime=True)
 async def _data(talk: Talk, words: list[str]) -> None:
     say(talk, list(views.data(talk.snapshot)) or ["nothing is set yet"])
 
 
-@command("", "the tasks of this state")
+@command("", "the tasks of this state", anytime=True)
 async def _tasks(talk: Talk, words: list[str]) -> None:
     say(talk, views.tasks(talk.session.graph, talk.snapshot))
 
 
-@command("", "the states around this one")
+@command("", "the states around this one", anytime=True)
 async def _graph(talk: Talk, words: list[str]) -> None:
     say(talk, views.neighbourhood(talk.session.graph, talk.snapshot))
 
 
-@command("", "the ways out in the order they are tried, with their value now")
+@command("", "the ways out in the order they are tried, with their value now", anytime=True)
 async def _routes(talk: Talk, words: list[str]) -> None:
     say(talk, views.routes(talk.session.graph, talk.snapshot))
 
 
-@command("", "the routes of the last choice, with the values they had")
+@command("", "the routes of the last choice, with the values they had", anytime=True)
 async def _why(talk: Talk, words: list[str]) -> None:
     events = effective(talk.session.store.events(talk.session.run))
     say(talk, views.why(talk.session.graph, events))
 
 
-@command("", "what a model would be told in this state")
+@command("", "what a model would be told in this state", anytime=True)
 async def _prompt(talk: Talk, words: list[str]) -> None:
     from statecli.kinds.prompt import system_prompt
 
     graph, snapshot = talk.session.graph, talk.snapshot
     text = system_prompt(graph, graph.states[snapshot.state])
-    messages = len(snapshot.data.get("messages") or ())
-    say(talk, [text or "(no prompt)", f"and {messages} messages"])
+    count = len(snapshot.data.get("messages") or ())
+    say(talk, [text or "(no prompt)", f"and {count} message{'' if count == 1 else 's'}"])
 
 
-@command("", "the conversation so far")
+@command("", "the conversation so far", anytime=True)
 async def _history(talk: Talk, words: list[str]) -> None:
     messages = talk.snapshot.data.get("messages") or ()
-    say(talk, (f"{m.get('role')}: {m.get('content')}" for m in messages))
+    lines = [f"{message.get('role')}: {message.get('content')}" for message in messages]
+    say(talk, lines or ["nothing was said yet"])
 
 
 @command("STATE", "move the run into a state")
 async def _goto(talk: Talk, words: list[str]) -> None:
     name = " ".join(words)
-    states = talk.session.graph.states
-    if name not in states:
-        hint = did_you_mean(name, states)
-        say(talk, [f"no state is named '{name}'; {hint or ', '.join(list(states)[:12])}"])
+    if not _is_state(talk, name):
         return
-    for event in talk.session.goto(name):
-        talk.screen.show(event, talk.snapshot)
+    talk.recording.gap = "the run was moved with /goto"
+    talk.session.goto(name)
     say(talk, [f"now in '{name}'"])
-    await talk.go(None)
+    await talk.go(None, more=True)
 
 
 @command("", "back to before your last line")
 async def _undo(talk: Talk, words: list[str]) -> None:
-    if talk.session.undo():
-        say(talk, [f"back in '{talk.snapshot.state}'"])
-    else:
+    if not talk.session.undo():
         say(talk, ["there is nothing to take back"])
+        return
+    talk.recording.undo()
+    talk.halted = ""
+    say(talk, [f"back in '{talk.snapshot.state}'"])
+    last = views.last_said(talk.snapshot)
+    if last:
+        talk.screen.write(last)
 
 
 @command("[N]", "a new session after event N; this one stays as it is")
 async def _fork(talk: Talk, words: list[str]) -> None:
-    if words and not words[0].isdigit():
-        say(talk, ["/fork [N]: N is the number of an event (/trace shows them)"])
+    if words and not words[0].isdecimal():
+        say(talk, ["/fork [N]: N is the number of an event; /trace shows them"])
         return
     try:
         forked = talk.session.fork(int(words[0]) if words else None)
     except ValueError as error:
         say(talk, [str(error)])
         return
-    say(talk, [f"session {forked.run}; this one was {talk.session.run}"])
+    before = talk.session.run
     talk.change_session(forked)
+    if words:
+        talk.recording.gap = "the session was forked in the middle"
+        forked.recover()
+    say(talk, [f"now in session {forked.run}; {before} stays as it is"])
 
 
 @command("KEY VALUE", "set a field by hand")
 async def _set(talk: Talk, words: list[str]) -> None:
+    graph = talk.session.graph
     if len(words) < 2:
         say(talk, ["/set KEY VALUE"])
         return
-    value = parsed(talk.session.graph.fields.get(words[0]), " ".join(words[1:]))
-    if isinstance(value, Unfit):
-        say(talk, [value.reason])
-        return
-    talk.session.edit(words[0], value)
-    say(talk, [f"{words[0]} is set"])
+    key = words[0]
+    if key == "messages":
+        say(talk, ["the conversation cannot be set; /undo takes lines back"])
+    elif key not in graph.fields and (graph.declares_fields or graph.is_plan):
+        hint = did_you_mean(key, graph.fields) or f"there are: {', '.join(graph.fields) or 'none'}"
+        say(talk, [f"the graph has no field '{key}'; {hint}"])
+    else:
+        value = parsed(graph.fields.get(key), " ".join(words[1:]))
+        if isinstance(value, Unfit):
+            say(talk, [value.reason])
+            return
+        talk.recording.gap = "a field was set with /set"
+        talk.session.edit(key, value)
+        say(talk, [f"{key} is {views.shown(value, 200)}"])
 
 
 @command("", "stop before every step (again: no more)")
 async def _step(talk: Talk, words: list[str]) -> None:
     talk.stops.stepping = not talk.stops.stepping
-    say(talk, ["stopping before every step" if talk.stops.stepping else "running freely"])
+    on = "stopping before every step; /continue takes one"
+    say(talk, [on if talk.stops.stepping else "running freely again"])
 
 
-@command("", "go on after a stop or a limit")
+@command("", "go on after a stop, a limit or a failure")
 async def _continue(talk: Talk, words: list[str]) -> None:
+    if talk.snapshot.status == "waiting" and not talk.halted:
+        say(talk, ["nothing is stopped; it is your turn"])
+        return
     await talk.resume_step()
 
 
-@command("[STATE]", "stop before this state (again: no more); without one, list them")
+@command("[STATE]", "stop before a state (again: no more); without one, list the stops")
 async def _break(talk: Talk, words: list[str]) -> None:
     name = " ".join(words)
-    if name and name not in talk.session.graph.states:
-        hint = did_you_mean(name, talk.session.graph.states)
-        say(talk, [f"no state is named '{name}'" + (f"; {hint}" if hint else "")])
-        return
     if name:
+        if not _is_state(talk, name):
+            return
         talk.stops.before ^= {name}
-    stops = ", ".join(sorted(talk.stops.before))
-    say(talk, [f"stopping before: {stops}" if stops else "no breakpoints"])
+    stops = [f"before {state}" for state in sorted(talk.stops.before)]
+    stops += [f"after {state}" for state in sorted(talk.stops.after)]
+    say(talk, [f"stopping {', '.join(stops)}" if stops else "no breakpoints"])
 
 
-@command("[N]", "the last N events (20)")
+@command("[N]", "the last N events (20)", anytime=True)
 async def _trace(talk: Talk, words: list[str]) -> None:
-    count = int(words[0]) if words and words[0].isdigit() else 20
-    events = talk.session.store.events(talk.session.run)[-count:]
-    say(talk, (row(event) for event in events))
+    count = int(words[0]) if words and words[0].isdecimal() else 20
+    events = talk.session.store.events(talk.session.run)
+    say(talk, (views.event(item) for item in events[max(len(events) - count, 0) :]))
 
 
-@command("NAME", "another model: rules, human or script:FILE")
+@command("[NAME]", "which model plays, or another one: rules, human")
 async def _model(talk: Talk, words: list[str]) -> None:
     if not words:
-        say(talk, [talk.world.provider.label])
+        say(talk, [f"{talk.recording.inner.label} plays the model"])
         return
     say(talk, [talk.change_model(words[0])])
 
 
-@command("", "the tools that the graph declares")
+@command("", "the tools that the graph declares", anytime=True)
 async def _tools(talk: Talk, words: list[str]) -> None:
     tools = await talk.world.tools(None)
-    say(talk, [f"{t.name}  {t.description}" for t in tools] or ["no tools are declared"])
+    about = "not connected: you play it"
+    lines = [f"{t.name}  {t.description or '(no description)'}  ({about})" for t in tools]
+    say(talk, lines or ["no tools are declared"])
 
 
-@command("FILE", "write the conversation as a file that a script or a test can run")
+@command("FILE", "write the conversation as a file that a script or a test can play")
 async def _save(talk: Talk, words: list[str]) -> None:
     from statecli.text.conversation import write
 
-    if not words or talk.recording is None:
+    if len(words) != 1:
         say(talk, ["/save FILE"])
+        return
+    if talk.recording.gap:
+        reason = f"this conversation cannot be played from a file: {talk.recording.gap}"
+        say(talk, [f"{reason}; /export writes every event"])
         return
     stored = talk.session.store.get(talk.session.run)
     text = write(
-        talk.recording.turns,
-        graph=talk.session.path,
+        [turn for turn in talk.recording.turns if turn],
+        graph=Path(talk.session.path).name,
         digest=digest(stored.text) if stored is not None else "",
         about=f"session {talk.session.run}",
+        lines=words[0].endswith(".jsonl"),
+        data=views.given(talk.session),
     )
     written(talk, words[0], text)
 
 
 @command("FILE", "write every event as one JSON line")
 async def _export(talk: Talk, words: list[str]) -> None:
-    if not words:
+    if len(words) != 1:
         say(talk, ["/export FILE"])
         return
     events = talk.session.store.events(talk.session.run)
     written(talk, words[0], "".join(row(event) + "\n" for event in events))
 
 
-@command("FILE", "run a conversation file against this graph")
+@command("FILE", "play a conversation file against this graph, in a session of its own")
 async def _test(talk: Talk, words: list[str]) -> None:
-    if not words:
+    from statecli.chat.rehearsal import rehearse
+
+    if len(words) != 1:
         say(talk, ["/test FILE"])
         return
-    say(talk, [await talk.rehearse(words[0])])
+    say(talk, await rehearse(talk, words[0]))
 
 
-@command("", "leave; the session is kept")
+@command("", "leave; the session is kept", anytime=True)
 async def _quit(talk: Talk, words: list[str]) -> None:
     talk.leaving = True
 
 
+def _is_state(talk: Talk, name: str) -> bool:
+    """Whether a state has this name; if not, the person is told which have."""
+    states = talk.session.graph.states
+    if name in states:
+        return True
+    listed = ", ".join(list(states)[:12]) + (", ..." if len(states) > 12 else "")
+    hint = did_you_mean(name, states) or f"there are: {listed}"
+    say(talk, [f"no state is named '{name}'; {hint}" if name else f"which state? {listed}"])
+    return False
+
+
 def written(talk: Talk, name: str, text: str) -> None:
     """Write a file the person named; one that is there is not overwritten."""
-    path = Path(name)
     try:
-        with path.open("x", encoding="utf-8") as file:
+        with Path(name).open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        say(talk, [f"{name} is already there"])
-    except OSError as error:
-        say(talk, [f"{name}: {(error.strerror or str(error)).lower()}"])
+        say(talk, [f"{name} is already there; it is not overwritten"])
+    except (OSError, ValueError) as error:
+        text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        say(talk, [f"{name}: {text.lower()}"])
     else:
         say(talk, [f"written to {name}"])

@@ -18,6 +18,8 @@ class Struck(Exception):
 class Host(Protocol):
     """The chat, as far as a source of lines may know it."""
 
+    leaving: bool
+
     @property
     def snapshot(self) -> Snapshot: ...
     async def at_question(self, line: str) -> bool:
@@ -27,11 +29,12 @@ class Host(Protocol):
 class Lines(Protocol):
     """A source of lines; also the `Ask` of providers. Raises EndOfInput when it is dry.
 
-    `blocking`: a read is under way that only a signal can end.
+    `blocking`: a read is under way that only a signal can end; `dry`: nothing more will come.
     """
 
     patient: bool
     blocking: bool
+    dry: bool
 
     def watch(self, host: Host) -> None: ...
     async def read(self, prompt: str) -> str: ...
@@ -47,6 +50,7 @@ class PipedLines:
     def __init__(self, show: Callable[[str], None]) -> None:
         self.show = show
         self.blocking = False
+        self.dry = False
         self._first = True
 
     def watch(self, host: Host) -> None:
@@ -60,6 +64,7 @@ class PipedLines:
         finally:
             self.blocking = False
         if not line:
+            self.dry = True
             raise EndOfInput
         text = line.decode("utf-8-sig" if self._first else "utf-8", "replace")
         self._first = False
@@ -75,6 +80,7 @@ class NoLines:
 
     patient = False
     blocking = False
+    dry = True
 
     def watch(self, host: Host) -> None:
         """Nothing is shown."""

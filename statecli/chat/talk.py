@@ -175,7 +175,7 @@ class Talk:
             self._misfits = 0
         elif self._misfits > 1 and not self.lines.patient and self.script is None:
             raise Unanswered(f"'{self.snapshot.state}' got no line that fits")
-        if self.halted and not self.terminal:
+        if self.lines.dry or (self.halted and not self.terminal):
             self.leaving = True
 
     async def _go(self, line: str | None) -> None:

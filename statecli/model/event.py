@@ -34,14 +34,16 @@ class Started(NamedTuple):
 
 class Entered(NamedTuple):
     """A token moved. `number` is the route taken in the state it left (None: not by a route), `by`
-    how it was chosen (as in `Chose`; empty: not by a choice); `forgotten` are fields and `reopened` tasks (``state/task``) of a state with
-    ``on_reenter: reset``."""
+    how it was chosen (as in `Chose`; on_error: its body raised; empty: not by a choice). `resets`: the
+    state has ``on_reenter: reset``; `forgotten` are the fields and `reopened` the tasks
+    (``state/task``) of its last visit."""
 
     token: int
     state: str
     number: int | None = None
     by: str = ""
     why: str = ""
+    resets: bool = False
     forgotten: tuple[str, ...] = ()
     reopened: tuple[str, ...] = ()
 
@@ -63,7 +65,7 @@ class Asked(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What the model said to the person; an assistant message. `partial`: it was cut off."""
+    """What was said to the person; an assistant message. `partial`: it was cut off."""
 
     token: int
     state: str
@@ -81,14 +83,24 @@ class Streamed(NamedTuple):
     text: str
 
 
+class Spent(NamedTuple):
+    """What one question to a model cost: tokens in and out, and money where its price is known."""
+
+    token: int
+    state: str
+    tokens: int
+    cost: float = 0.0
+
+
 class Called(NamedTuple):
-    """A tool is called; stored before the call leaves."""
+    """A tool is called, for the person `user`; stored before the call leaves."""
 
     token: int
     state: str
     call: str
     tool: str
     arguments: Mapping[str, Any]
+    user: str = ""
 
 
 class Returned(NamedTuple):
@@ -233,10 +245,13 @@ class Edited(NamedTuple):
 
 
 class Jumped(NamedTuple):
-    """A transition from outside, by the person or a signal."""
+    """A transition from outside, by the person or a signal. The rest is as in `Entered`."""
 
     token: int
     state: str
+    resets: bool = False
+    forgotten: tuple[str, ...] = ()
+    reopened: tuple[str, ...] = ()
 
 
 class Undone(NamedTuple):
@@ -246,9 +261,11 @@ class Undone(NamedTuple):
 
 
 class Resumed(NamedTuple):
-    """A stored run goes on; `note` says what changed in the graph since."""
+    """A run goes on: a stored one was opened again (`note` says what changed in the graph since),
+    or, with `runs`, one that had stopped goes on without a line."""
 
     note: str = ""
+    runs: bool = False
 
 
 class Ended(NamedTuple):
@@ -259,7 +276,7 @@ class Ended(NamedTuple):
 
 
 Body = (
-    Started | Entered | Said | Asked | Answered | Streamed | Called | Returned | Changed | Chose
+    Started | Entered | Said | Asked | Answered | Streamed | Spent | Called | Returned | Changed | Chose
     | Refused | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting | Limited | Failed
     | Interrupted | Approved | Edited | Jumped | Undone | Resumed | Ended
 )  # fmt: skip
@@ -268,7 +285,7 @@ Body = (
 BODIES: dict[str, type[Body]] = {
     kind.__name__.lower(): kind
     for kind in (
-        Started, Entered, Said, Asked, Answered, Streamed, Called, Returned, Changed, Chose,
+        Started, Entered, Said, Asked, Answered, Streamed, Spent, Called, Returned, Changed, Chose,
         Refused, Insight, Skipped, Guard_Missing_Field, Warned, Turned, Waiting, Limited, Failed,
         Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended,
     )

@@ -11,7 +11,7 @@ LONG = 12
 
 
 class Survey(NamedTuple):
-    """`keys`: how many keys all mappings have, their different `names`, and all long `texts`."""
+    """`keys`: how many keys all mappings have (in JSON), their different `names`, and all long `texts`."""
 
     keys: int
     names: frozenset[str]

@@ -12,7 +12,7 @@ from statecli.model.span import Path
 from statecli.text.core_value import core_value
 from statecli.text.document import Document, Problem, duplicate_key
 from statecli.text.nodes import Node
-from statecli.text.survey import MAX_DEPTH
+from statecli.text.survey import LONG, MAX_DEPTH, Survey
 from statecli.text.yaml_layout import NO_SPACES
 
 # libyaml's nodes have no tag here, which their types do not know.
@@ -58,11 +58,13 @@ def read(path: str, text: str, newline: str = "\n") -> Document:
             source = source.replace(char, stand_in)
     replaced = source is not text
 
-    def document(value: object, problems: list[Problem], root: Any = None) -> Document:
+    def document(
+        value: object, problems: list[Problem], root: Any = None, found: Survey | None = None
+    ) -> Document:
         def scan() -> Node | None:
             return None if root is None else _nodes(root, replaced, text)
 
-        return Document(path, text, "yaml", value, tuple(problems), newline, scan)
+        return Document(path, text, "yaml", value, tuple(problems), newline, scan, found)
 
     try:
         root = _Reader(source).get_single_node()
@@ -77,7 +79,7 @@ def read(path: str, text: str, newline: str = "\n") -> Document:
         value = converter.convert(root, (), 0)
     except _Stop as stop:
         return document(None, [stop.problem], root)
-    return document(value, converter.problems, root)
+    return document(value, converter.problems, root, converter.survey())
 
 
 class _Stop(Exception):
@@ -105,13 +107,22 @@ class _Converter:
         self.seen = 0
         self.extra = 0
         self.plain: dict[str, object] = {}
+        self.quoted: list[str] = []
+        self.names: set[str] = set()
+
+    def survey(self) -> Survey:
+        """What was met: the walk of `survey` over the value, for nothing."""
+        texts = [text for text in (*self.plain, *self.quoted) if len(text) >= LONG]
+        return Survey(len(self.names), frozenset(self.names), texts)
 
     def convert(self, node: Any, path: Path, depth: int) -> object:
         """The value of a node."""
         if type(node) is ScalarNode and node.tag is None:
             text: str = node.value
             if node.style:
-                return text.translate(_BACK) if self.replaced else text
+                quoted = text.translate(_BACK) if self.replaced else text
+                self.quoted.append(quoted)
+                return quoted
             try:
                 return self.plain[text]
             except KeyError:
@@ -179,6 +190,7 @@ class _Converter:
             result[name] = convert(item, (*path, name), depth + 1)
         for item in merges:
             self._merge(result, item, path, depth)
+        self.names.update(result)
         return result
 
     def _merge(self, result: dict[str, object], item: Any, path: Path, depth: int) -> None:

@@ -1,0 +1,54 @@
+"""`/test`: a conversation file against the graph of a chat, in a session that is kept nowhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from statecli.chat.lines import NoLines
+from statecli.chat.screen import Screen
+from statecli.chat.talk import Talk
+from statecli.llm.script import ScriptProvider
+from statecli.model.unable import Unable
+from statecli.session.session import Session
+from statecli.session.world import SessionWorld
+from statecli.store.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+async def rehearse(talk: Talk, file: str) -> list[str]:
+    """How it went, in words."""
+    if talk.models is None:
+        return ["nothing can be played here"]
+    try:
+        script = talk.models(f"script:{file}")
+    except Unable as error:
+        return [error.message]
+    assert isinstance(script, ScriptProvider)
+    session = Session.start(
+        talk.session.graph,
+        MemoryStore(),
+        data=script.conversation.data,
+        custom=talk.session.custom,
+        first_line=True,
+    )
+    lines, said = NoLines(), list[str]()
+    world = SessionWorld(session.graph, script, lines, talk.world.skills, keep_skills=False)
+    screen = Screen(session.graph, said.append, said.append, moves=False)
+    code = await Talk(session, world, screen, lines).play(script)
+    return list(_outcome(file, script, session, code, said))
+
+
+def _outcome(
+    file: str, script: ScriptProvider, session: Session, code: int, said: list[str]
+) -> Iterator[str]:
+    turns = len(script.conversation.turns)
+    where = f"{session.snapshot.status} in '{session.snapshot.state}'"
+    if code:
+        yield f"{file}: failed, {where}"
+        yield f"  {said[-1] if said else 'nothing was said'}"
+    else:
+        yield f"{file}: passed, {turns} turn{'' if turns == 1 else 's'}, {where}"
+    if script.conversation.expect or any(turn.expect for turn in script.conversation.turns):
+        yield "  what it expects (expect) is not compared here"
