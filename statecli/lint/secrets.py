@@ -53,10 +53,11 @@ _KINDS = {
 #: Words in a key that say its value is secret; `key` alone is the name of a deliverable.
 _NAMES = re.compile(
     r"(?:^|_)(?:[a-z]*(?:api|access|auth|secret|private|signing)_?key|subscription_key"
-    r"|token|secret|password|passwd|credentials?|authorization)$"
+    r"|token|secret|password|passwd|credentials?|authorization)$",
+    re.MULTILINE,
 )
 #: A key that may say so; there the value must look random too.
-_MAYBE = re.compile(r"[a-z]_key$")
+_MAYBE = re.compile(r"[a-z]_key$", re.MULTILINE)
 #: A value that stands for one: a variable, a template, a word that people write instead.
 _PLACEHOLDER = re.compile(
     r"\$\{|\$[A-Za-z_]|^\s*env[:.(]|\{\{|<[^>]*>|\*{3}|\.{3}|…|x{4,}|your|example|placeholder"
@@ -93,10 +94,9 @@ def secrets(document: Document) -> Iterator[Secret]:
 def _is_suspect(document: Document) -> bool:
     """Whether it is worth looking at every value: nearly no graph holds a secret."""
     found = document.survey
-    for name in found.names:
-        folded = _folded(name)
-        if _NAMES.search(folded) or _MAYBE.search(folded):
-            return True
+    names = _folded("\n".join(found.names))
+    if _NAMES.search(names) or _MAYBE.search(names):
+        return True
     texts = "\n".join(found.texts)
     return any(_follows(texts, mark, _LOOKS) for mark in _BEGINNINGS)
 

@@ -72,7 +72,6 @@ class Answered(NamedTuple):
     text: str
     id: str = ""
     partial: bool = False
-    usage: Mapping[str, Any] | None = None
 
 
 class Streamed(NamedTuple):
@@ -276,8 +275,8 @@ class Ended(NamedTuple):
 
 
 Body = (
-    Started | Entered | Said | Asked | Answered | Streamed | Spent | Called | Returned | Changed | Chose
-    | Refused | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting | Limited | Failed
+    Started | Entered | Said | Asked | Answered | Streamed | Spent | Called | Returned | Changed
+    | Chose | Refused | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting | Limited | Failed
     | Interrupted | Approved | Edited | Jumped | Undone | Resumed | Ended
 )  # fmt: skip
 

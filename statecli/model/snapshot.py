@@ -8,21 +8,35 @@ from typing import Any, NamedTuple, overload
 
 class Messages(Sequence[Any]):
     """A list of messages that only grows: one shared list and a length, so that a snapshot costs
-    nothing and a fork copies only when it goes another way."""
+    nothing and a fork copies only when it goes another way. Shared with it are the places of the
+    ids, so that a message that is already there is found at once."""
 
-    __slots__ = ("_items", "_length")
+    __slots__ = ("_items", "_length", "_places")
 
-    def __init__(self, items: list[Any] | None = None, length: int | None = None) -> None:
-        self._items = items if items is not None else []
-        self._length = len(self._items) if length is None else length
+    def __init__(self, items: Sequence[Any] = ()) -> None:
+        self._items = list(items)
+        self._length = len(self._items)
+        self._places: dict[object, int] = {}
+        for place, message in enumerate(self._items):
+            self._note(message, place)
 
     def added(self, message: object) -> Messages:
         """The messages with one more at the end."""
-        items = self._items
-        if len(items) != self._length:
-            items = items[: self._length]
-        items.append(message)
-        return Messages(items, self._length + 1)
+        old = self if len(self._items) == self._length else Messages(self[:])
+        new = object.__new__(Messages)
+        new._items, new._places, new._length = old._items, old._places, old._length + 1
+        new._items.append(message)
+        new._note(message, old._length)
+        return new
+
+    def knows(self, identity: object) -> bool:
+        """Whether a message with this id is there."""
+        return self._places.get(identity, self._length) < self._length
+
+    def _note(self, message: object, place: int) -> None:
+        identity = message.get("id") if isinstance(message, Mapping) else None
+        if identity:
+            self._places.setdefault(identity, place)
 
     def __len__(self) -> int:
         return self._length
@@ -35,7 +49,7 @@ class Messages(Sequence[Any]):
     @overload
     def __getitem__(self, at: int) -> Any: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Any]: ...
+    def __getitem__(self, at: slice) -> list[Any]: ...
     def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
             return self._items[: self._length][at]
@@ -44,7 +58,7 @@ class Messages(Sequence[Any]):
         return self._items[at if at >= 0 else self._length + at]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
+        return isinstance(other, list | Messages) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -70,26 +84,31 @@ class Token(NamedTuple):
 class Snapshot(NamedTuple):
     """The state of a run after some event.
 
-    `data`: fields that are set. `early`: values for later tasks of strict states, invisible to
-    guards. `tasks`: ``state/task`` to completed or skipped. `goals`: state to the outcome its goal
-    last had (achieved, given_up, skipped). `turns`: turns of the session; `steps`: bodies run
-    since the last wait. `status`: running, waiting, limited, failed, stuck, ended. `line`: what the
-    person said last, until a body took it; `awaits_reply`: nothing was said to them since.
-    `entries`: states among which the model still chooses where to begin.
+    `data`: fields that are set. `status`: running, waiting, limited, failed, stuck, ended. `steps`:
+    bodies run since the last wait. `line`: what the person said last, until a body took it;
+    `entries`: states among which the model still chooses where to begin; `awaits_reply`: nothing
+    was said to the person since their line. `early`: values for later tasks of strict states,
+    invisible to guards. `tasks`: ``state/task`` to completed or skipped. `goals`: state to the
+    outcome its goal last had (achieved, given_up, skipped). `turns`: turns of the session.
+    `visited`: the states with ``on_reenter: reset`` that were entered. `tokens_spent` and
+    `cost_spent` count from the last time that they stopped the run.
     """
 
     tokens: tuple[Token, ...] = ()
     data: Mapping[str, Any] = {}
+    status: str = "running"
+    steps: int = 0
+    line: str | None = None
+    entries: tuple[str, ...] = ()
+    awaits_reply: bool = False
     early: Mapping[str, Any] = {}
     tasks: Mapping[str, str] = {}
     goals: Mapping[str, str] = {}
     insights: tuple[tuple[str, Any], ...] = ()
     turns: int = 0
-    steps: int = 0
-    status: str = "running"
-    line: str | None = None
-    awaits_reply: bool = False
-    entries: tuple[str, ...] = ()
+    visited: frozenset[str] = frozenset()
+    tokens_spent: int = 0
+    cost_spent: float = 0.0
 
     @property
     def token(self) -> Token:

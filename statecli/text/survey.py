@@ -11,7 +11,8 @@ LONG = 12
 
 
 class Survey(NamedTuple):
-    """`keys`: how many keys all mappings have (in JSON), their different `names`, and all long `texts`."""
+    """`keys`: how many keys all mappings have (counted in JSON only), `names`: the different
+    ones, `texts`: every long text."""
 
     keys: int
     names: frozenset[str]
