@@ -125,7 +125,8 @@ def content(path: str, most: int) -> bytes:
         if os.path.islink(path) and not os.path.exists(path):
             reason = f"a link to '{os.readlink(path)}', which leads nowhere"
             raise Unable(f"{path}: {reason}") from error
-        raise Unable(f"{path}: {reason_of(error)}") from error
+        shown = path or "''"
+        raise Unable(f"{shown}: {reason_of(error)}") from error
 
 
 def reason_of(error: OSError) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from run_cli import REPOSITORY
 from transcripts import Transcript, fits, replay, transcripts, update, without_end
 
 from statecli.cli import app
@@ -121,3 +124,20 @@ def test_the_fixes_that_rules_announce_are_those_they_offer() -> None:
         for rule, kinds in offered.items()
     }
     assert {rule.id: rule.fix for rule in rules().values()} == best
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
+@pytest.mark.parametrize(
+    ("ends", "code"), [(">&-", 1), ("2>&-", 1), ("</dev/null >/dev/null", 1), (">/dev/full", 2)]
+)
+def test_closed_and_full_streams(ends: str, code: int, tmp_path: Path) -> None:
+    if "full" in ends and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    (tmp_path / "g.yaml").write_text("initial: z\nstates: {a: {type: terminal}}\n")
+    command = f"'{sys.executable}' -m statecli validate '{tmp_path}/g.yaml' {ends}"
+    done = subprocess.run(
+        ["sh", "-c", command], check=False, capture_output=True, text=True, cwd=REPOSITORY
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "fault of statecli" not in done.stderr

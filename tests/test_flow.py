@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,9 +44,17 @@ def test_bits_arrive_where_a_way_leads(edges: list[list[int]]) -> None:
 KEYS = st.sets(st.integers(0, 3), max_size=2)
 
 
-@given(EDGES, st.data())
-def test_set_too_late_or_never(edges: list[list[int]], data: st.DataObject) -> None:
-    """In the states form: an error for each read of a reachable state that no way sets before."""
+@pytest.mark.parametrize("near", [0, 50])
+@given(edges=EDGES, data=st.data())
+def test_set_too_late_or_never(near: int, edges: list[list[int]], data: st.DataObject) -> None:
+    """In the states form: an error for each read of a reachable state that no way sets before,
+    whether the setters are found one by one or reckoned all at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flow, "_NEAR", near)
+        _check(edges, data)
+
+
+def _check(edges: list[list[int]], data: st.DataObject) -> None:
     size = len(edges)
     writes = [data.draw(KEYS) for _ in range(size)]
     reads = [data.draw(KEYS) for _ in range(size)]

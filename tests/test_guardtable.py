@@ -219,6 +219,56 @@ def test_whatever_the_data_some_row_says_the_same(guards: list[Guard], source: A
     assert rows, (guards, view)
 
 
+def expression(text: str) -> Guard:
+    guard = GuardReader([], in_goal=False).expression(text, ())
+    assert not isinstance(guard, Invalid)
+    return guard
+
+
+NARROW: list[tuple[str, object, list[Guard]]] = [
+    ("s", "X ", [Atom("s", "eq", "x"), expression("s == 'x'")]),
+    ("s", "+5", [Atom("s", "eq", "5"), Atom("s", "gte", 5), Atom("s", "lte", 5)]),
+    ("s", "ab", [Atom("s", "contains", "a"), Atom("s", "contains", "b"), Atom("s", "eq", "a")]),
+    ("l", ["x", 3], [Atom("l", "contains", "x"), Atom("l", "contains", 3)]),
+    ("u", [], [Atom("u", "eq", ""), *map(expression, ("u is None", "u", "u > 0 or True"))]),
+    ("u", False, [Atom("u", "eq", 0), expression("u"), expression("u > -1")]),
+    ("u", "low", [Atom("u", "contains", "lo"), Atom("u", "contains", "w"), Atom("u", "ne", "lo")]),
+    ("n", 4.5, [Atom("n", "gt", 4), Atom("n", "lt", 5), expression("n == True")]),
+    ("s", "b", [expression("s > 'a'"), expression("s < 'c'"), Atom("s", "in", ("a", "c"))]),
+    ("n", 3.0, [expression("n is 3"), expression("n == 3")]),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "asked"), NARROW, ids=str)
+def test_a_value_that_only_one_pattern_of_answers_shows(
+    key: str, value: object, asked: list[Guard]
+) -> None:
+    table = guard_table(asked, FIELDS)
+    assert table is not None
+    rows = table.full
+    for guard, truth in zip(asked, table.truths, strict=True):
+        rows &= truth if evaluate(guard, View({key: value})) else table.full & ~truth
+    assert rows
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        Atom("s", "contains", "a"),
+        Atom("l", "ne", "a"),
+        *map(expression, ("s > 'a'", "s + t > 0", "True or s == 'x'", "l == 3", "s or l")),
+    ],
+    ids=str,
+)
+def test_nothing_holds_of_a_field_that_is_not_set(guard: Guard) -> None:
+    key = "l" if guard in (Atom("l", "ne", "a"), expression("l == 3")) else "s"
+    table = guard_table([Atom(key, "exists"), guard], FIELDS)
+    assert table is not None
+    there, holds = table.truths
+    assert holds
+    assert not holds & ~there
+
+
 def test_what_is_decided_in_code_is_free() -> None:
     table = guard_table([Opaque("f"), Opaque("g"), Not(Opaque("f"))], {})
     assert table is not None

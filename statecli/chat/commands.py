@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from statecli.chat import views
 from statecli.kernel.values import Unfit, parsed
+from statecli.model.data import shown
 from statecli.model.nearest import did_you_mean
 from statecli.session.session import digest, effective
 from statecli.store.rows import line as row
@@ -16,7 +16,8 @@ from statecli.store.rows import line as row
 if TYPE_CHECKING:
     from statecli.chat.talk import Talk
 
-Run = Callable[["Talk", list[str]], Awaitable[None]]
+#: The chat, and what was typed behind the name.
+Run = Callable[["Talk", str], Awaitable[None]]
 
 
 class Command(NamedTuple):
@@ -59,11 +60,7 @@ async def run_command(talk: Talk, line: str, *, asked: bool = False) -> bool:
     elif asked and not found.anytime:
         say(talk, [f"/{word} has to wait: answer first, or stop this step with Ctrl-C"])
     else:
-        try:
-            words = shlex.split(line)[1:]
-        except ValueError:
-            words = line.split()[1:]
-        await found.run(talk, words)
+        await found.run(talk, line.partition(word)[2].strip())
     return True
 
 
@@ -73,45 +70,45 @@ def say(talk: Talk, lines: Iterable[str]) -> None:
 
 
 @command("", "show these commands", anytime=True)
-async def _help(talk: Talk, words: list[str]) -> None:
+async def _help(talk: Talk, rest: str) -> None:
     width = max(len(f"{c.name} {c.usage}") for c in COMMANDS.values())
     say(talk, (f"/{f'{c.name} {c.usage}'.ljust(width)}  {c.about}" for c in COMMANDS.values()))
     say(talk, ["Everything else is said; begin with a space to say something that starts with /."])
 
 
 @command("", "where the run is", anytime=True)
-async def _state(talk: Talk, words: list[str]) -> None:
+async def _state(talk: Talk, rest: str) -> None:
     say(talk, views.state(talk.session.graph, talk.snapshot))
 
 
 @command("", "the fields that are set", anytime=True)
-async def _data(talk: Talk, words: list[str]) -> None:
+async def _data(talk: Talk, rest: str) -> None:
     say(talk, list(views.data(talk.snapshot)) or ["nothing is set yet"])
 
 
 @command("", "the tasks of this state", anytime=True)
-async def _tasks(talk: Talk, words: list[str]) -> None:
+async def _tasks(talk: Talk, rest: str) -> None:
     say(talk, views.tasks(talk.session.graph, talk.snapshot))
 
 
 @command("", "the states around this one", anytime=True)
-async def _graph(talk: Talk, words: list[str]) -> None:
+async def _graph(talk: Talk, rest: str) -> None:
     say(talk, views.neighbourhood(talk.session.graph, talk.snapshot))
 
 
 @command("", "the ways out in the order they are tried, with their value now", anytime=True)
-async def _routes(talk: Talk, words: list[str]) -> None:
+async def _routes(talk: Talk, rest: str) -> None:
     say(talk, views.routes(talk.session.graph, talk.snapshot))
 
 
 @command("", "the routes of the last choice, with the values they had", anytime=True)
-async def _why(talk: Talk, words: list[str]) -> None:
+async def _why(talk: Talk, rest: str) -> None:
     events = effective(talk.session.store.events(talk.session.run))
     say(talk, views.why(talk.session.graph, events))
 
 
 @command("", "what a model would be told in this state", anytime=True)
-async def _prompt(talk: Talk, words: list[str]) -> None:
+async def _prompt(talk: Talk, rest: str) -> None:
     from statecli.kinds.prompt import system_prompt
 
     graph, snapshot = talk.session.graph, talk.snapshot
@@ -121,25 +118,24 @@ async def _prompt(talk: Talk, words: list[str]) -> None:
 
 
 @command("", "the conversation so far", anytime=True)
-async def _history(talk: Talk, words: list[str]) -> None:
+async def _history(talk: Talk, rest: str) -> None:
     messages = talk.snapshot.data.get("messages") or ()
     lines = [f"{message.get('role')}: {message.get('content')}" for message in messages]
     say(talk, lines or ["nothing was said yet"])
 
 
 @command("STATE", "move the run into a state")
-async def _goto(talk: Talk, words: list[str]) -> None:
-    name = " ".join(words)
-    if not _is_state(talk, name):
+async def _goto(talk: Talk, rest: str) -> None:
+    if not _is_state(talk, rest):
         return
     talk.recording.gap = "the run was moved with /goto"
-    talk.session.goto(name)
-    say(talk, [f"now in '{name}'"])
+    talk.session.goto(rest)
+    say(talk, [f"now in '{rest}'"])
     await talk.go(None, more=True)
 
 
 @command("", "back to before your last line")
-async def _undo(talk: Talk, words: list[str]) -> None:
+async def _undo(talk: Talk, rest: str) -> None:
     if not talk.session.undo():
         say(talk, ["there is nothing to take back"])
         return
@@ -152,54 +148,53 @@ async def _undo(talk: Talk, words: list[str]) -> None:
 
 
 @command("[N]", "a new session after event N; this one stays as it is")
-async def _fork(talk: Talk, words: list[str]) -> None:
-    if words and not words[0].isdecimal():
+async def _fork(talk: Talk, rest: str) -> None:
+    if rest and not rest.isdecimal():
         say(talk, ["/fork [N]: N is the number of an event; /trace shows them"])
         return
     try:
-        forked = talk.session.fork(int(words[0]) if words else None)
+        forked = talk.session.fork(int(rest) if rest else None)
     except ValueError as error:
         say(talk, [str(error)])
         return
     before = talk.session.run
     talk.change_session(forked)
-    if words:
+    if rest:
         talk.recording.gap = "the session was forked in the middle"
         forked.recover()
     say(talk, [f"now in session {forked.run}; {before} stays as it is"])
 
 
 @command("KEY VALUE", "set a field by hand")
-async def _set(talk: Talk, words: list[str]) -> None:
+async def _set(talk: Talk, rest: str) -> None:
     graph = talk.session.graph
-    if len(words) < 2:
+    key, _, text = rest.partition(" ")
+    if not text.strip():
         say(talk, ["/set KEY VALUE"])
-        return
-    key = words[0]
-    if key == "messages":
+    elif key == "messages":
         say(talk, ["the conversation cannot be set; /undo takes lines back"])
     elif key not in graph.fields and (graph.declares_fields or graph.is_plan):
         hint = did_you_mean(key, graph.fields) or f"there are: {', '.join(graph.fields) or 'none'}"
         say(talk, [f"the graph has no field '{key}'; {hint}"])
     else:
-        value = parsed(graph.fields.get(key), " ".join(words[1:]))
+        value = parsed(graph.fields.get(key), text)
         if isinstance(value, Unfit):
             say(talk, [value.reason])
             return
         talk.recording.gap = "a field was set with /set"
         talk.session.edit(key, value)
-        say(talk, [f"{key} is {views.shown(value, 200)}"])
+        say(talk, [f"{key} is {shown(value, 200)}"])
 
 
 @command("", "stop before every step (again: no more)")
-async def _step(talk: Talk, words: list[str]) -> None:
+async def _step(talk: Talk, rest: str) -> None:
     talk.stops.stepping = not talk.stops.stepping
     on = "stopping before every step; /continue takes one"
     say(talk, [on if talk.stops.stepping else "running freely again"])
 
 
 @command("", "go on after a stop, a limit or a failure")
-async def _continue(talk: Talk, words: list[str]) -> None:
+async def _continue(talk: Talk, rest: str) -> None:
     if talk.snapshot.status == "waiting" and not talk.halted:
         say(talk, ["nothing is stopped; it is your turn"])
         return
@@ -207,34 +202,33 @@ async def _continue(talk: Talk, words: list[str]) -> None:
 
 
 @command("[STATE]", "stop before a state (again: no more); without one, list the stops")
-async def _break(talk: Talk, words: list[str]) -> None:
-    name = " ".join(words)
-    if name:
-        if not _is_state(talk, name):
+async def _break(talk: Talk, rest: str) -> None:
+    if rest:
+        if not _is_state(talk, rest):
             return
-        talk.stops.before ^= {name}
+        talk.stops.before ^= {rest}
     stops = [f"before {state}" for state in sorted(talk.stops.before)]
     stops += [f"after {state}" for state in sorted(talk.stops.after)]
     say(talk, [f"stopping {', '.join(stops)}" if stops else "no breakpoints"])
 
 
 @command("[N]", "the last N events (20)", anytime=True)
-async def _trace(talk: Talk, words: list[str]) -> None:
-    count = int(words[0]) if words and words[0].isdecimal() else 20
+async def _trace(talk: Talk, rest: str) -> None:
+    count = int(rest) if rest.isdecimal() else 20
     events = talk.session.store.events(talk.session.run)
     say(talk, (views.event(item) for item in events[max(len(events) - count, 0) :]))
 
 
 @command("[NAME]", "which model plays, or another one: rules, human")
-async def _model(talk: Talk, words: list[str]) -> None:
-    if not words:
+async def _model(talk: Talk, rest: str) -> None:
+    if not rest:
         say(talk, [f"{talk.recording.inner.label} plays the model"])
         return
-    say(talk, [talk.change_model(words[0])])
+    say(talk, [talk.change_model(rest)])
 
 
 @command("", "the tools that the graph declares", anytime=True)
-async def _tools(talk: Talk, words: list[str]) -> None:
+async def _tools(talk: Talk, rest: str) -> None:
     tools = await talk.world.tools(None)
     about = "not connected: you play it"
     lines = [f"{t.name}  {t.description or '(no description)'}  ({about})" for t in tools]
@@ -242,10 +236,11 @@ async def _tools(talk: Talk, words: list[str]) -> None:
 
 
 @command("FILE", "write the conversation as a file that a script or a test can play")
-async def _save(talk: Talk, words: list[str]) -> None:
+async def _save(talk: Talk, rest: str) -> None:
     from statecli.text.conversation import write
 
-    if len(words) != 1:
+    name = _file(rest)
+    if not name:
         say(talk, ["/save FILE"])
         return
     if talk.recording.gap:
@@ -258,34 +253,43 @@ async def _save(talk: Talk, words: list[str]) -> None:
         graph=Path(talk.session.path).name,
         digest=digest(stored.text) if stored is not None else "",
         about=f"session {talk.session.run}",
-        lines=words[0].endswith(".jsonl"),
+        lines=name.endswith(".jsonl"),
         data=views.given(talk.session),
     )
-    written(talk, words[0], text)
+    written(talk, name, text)
 
 
 @command("FILE", "write every event as one JSON line")
-async def _export(talk: Talk, words: list[str]) -> None:
-    if len(words) != 1:
+async def _export(talk: Talk, rest: str) -> None:
+    name = _file(rest)
+    if not name:
         say(talk, ["/export FILE"])
         return
     events = talk.session.store.events(talk.session.run)
-    written(talk, words[0], "".join(row(event) + "\n" for event in events))
+    written(talk, name, "".join(row(event) + "\n" for event in events))
 
 
 @command("FILE", "play a conversation file against this graph, in a session of its own")
-async def _test(talk: Talk, words: list[str]) -> None:
+async def _test(talk: Talk, rest: str) -> None:
     from statecli.chat.rehearsal import rehearse
 
-    if len(words) != 1:
+    name = _file(rest)
+    if not name:
         say(talk, ["/test FILE"])
         return
-    say(talk, await rehearse(talk, words[0]))
+    say(talk, await rehearse(talk, name))
 
 
 @command("", "leave; the session is kept", anytime=True)
-async def _quit(talk: Talk, words: list[str]) -> None:
+async def _quit(talk: Talk, rest: str) -> None:
     talk.leaving = True
+
+
+def _file(rest: str) -> str:
+    """The name of a file, with or without quotes around it."""
+    if len(rest) > 1 and rest[0] == rest[-1] and rest[0] in "'\"":
+        return rest[1:-1]
+    return rest
 
 
 def _is_state(talk: Talk, name: str) -> bool:

@@ -34,7 +34,7 @@ async def rehearse(talk: Talk, file: str) -> list[str]:
         first_line=True,
     )
     lines, said = NoLines(), list[str]()
-    world = SessionWorld(session.graph, script, lines, talk.world.skills, keep_skills=False)
+    world = SessionWorld(session.graph, script, lines)
     screen = Screen(session.graph, said.append, said.append, moves=False)
     code = await Talk(session, world, screen, lines).play(script)
     return list(_outcome(file, script, session, code, said))

@@ -27,16 +27,21 @@ Write = Callable[[str], None]
 
 
 class Screen:
-    """Plain text: `write` what is said to the person, `notes` what the author must know.
-
-    `moves`: also show each state that is entered.
+    """Plain text: `write` what is said to the person, `notes` what the author must know; what
+    they get cannot do anything to a terminal. `moves`: also show each state that is entered.
     """
 
     def __init__(self, graph: Graph, write: Write, notes: Write, *, moves: bool = True) -> None:
         self.graph = graph
-        self.write = lambda text: write(plain(text))
-        self.notes = lambda text: notes(plain(text))
         self.moves = moves
+        self._write = write
+        self._notes = notes
+
+    def write(self, text: str) -> None:
+        self._write(plain(text))
+
+    def notes(self, text: str) -> None:
+        self._notes(plain(text))
 
     def show(self, item: Event | Delta) -> None:
         """One item of the stream of a session."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from statecli.chat.lines import Lines, Struck
 from statecli.chat.screen import Screen
 from statecli.chat.signals import signals
+from statecli.kinds.step import Delta
 from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
 from statecli.model.event import Chose, Event, Refused
@@ -180,11 +180,10 @@ class Talk:
 
     async def _go(self, line: str | None) -> None:
         stream = self.session.send(self.world, line, before=self._before, after=self._after)
-        async with aclosing(stream):
-            async for item in stream:
-                if isinstance(item, Event):
-                    self._heed(item)
-                self.screen.show(item)
+        async for item in _closing(stream):
+            if isinstance(item, Event):
+                self._heed(item)
+            self.screen.show(item)
         self.screen.close()
         if self.halted:
             self.screen.notes(f"stopped {self.halted}" + ("; /continue goes on" * self.terminal))
@@ -271,3 +270,13 @@ class Talk:
                 return 1
         return self.exit_code()
 
+
+async def _closing(stream: AsyncIterator[Event | Delta]) -> AsyncIterator[Event | Delta]:
+    """Close the generator whatever happens, so that an interrupted step is recorded at once."""
+    try:
+        async for item in stream:
+            yield item
+    finally:
+        close = getattr(stream, "aclose", None)
+        if close is not None:
+            await close()

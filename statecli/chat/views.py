@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from statecli.kernel.choose import choose
 from statecli.kernel.order import routes_of
-from statecli.kernel.tasks import GOAL, offered, progress, task_status
+from statecli.kernel.tasks import addressed, offered, progress, task_status
 from statecli.model.data import shown
-from statecli.model.event import Chose, Event, Failed, Trial
-from statecli.model.graph import WAITING_KINDS, Graph, Transition
+from statecli.model.event import Chose, Event, Failed, Started, Trial
+from statecli.model.graph import END, WAITING_KINDS, Graph, Transition
 from statecli.model.snapshot import Snapshot
 from statecli.model.words import in_words
+
+if TYPE_CHECKING:
+    from statecli.session.session import Session
+
+
+_STATUS = {
+    "waiting": "waiting for you", "limited": "stopped by a limit", "running": "in the middle",
+    "failed": "failed", "stuck": "stuck: no way out holds", "ended": "at the end",
+}  # fmt: skip
 
 
 def state(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
@@ -19,10 +29,10 @@ def state(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
     here = graph.states[snapshot.state]
     yield f"{here.name} ({here.kind})" + (f": {here.description}" if here.description else "")
     token = snapshot.token
-    yield f"status {snapshot.status}, turn {snapshot.turns}"
+    yield f"{_STATUS.get(snapshot.status, snapshot.status)}; turns so far: {turns(snapshot)}"
     if here.is_plan:
-        yield f"this visit: {token.total} turns, {token.idle} without progress"
-        yield f"progress {progress(graph, snapshot).percent} %"
+        yield f"turns of this visit: {token.total}, of them without progress: {token.idle}"
+        yield f"{progress(graph, snapshot).percent} % of the plan is done"
 
 
 def data(snapshot: Snapshot) -> Iterator[str]:
@@ -75,9 +85,13 @@ def routes(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
 
 
 def _route(route: Transition, trial: Trial | None) -> str:
-    guard = in_words(route.guard) if route.guard is not None else "no guard"
+    guard = in_words(route.guard) if route.guard is not None else "no condition"
     origin = f" (implicit: {route.why})" if route.origin == "implicit" else ""
-    return f"-> {route.target}: {guard}{origin}  [{_truth(route, trial)}]"
+    return f"-> {_named(route.target)}: {guard}{origin}  [{_truth(route, trial)}]"
+
+
+def _named(target: str) -> str:
+    return "the end" if target == END else target
 
 
 def _truth(route: Transition, trial: Trial | None) -> str:
@@ -100,12 +114,21 @@ def why(graph: Graph, events: list[Event]) -> Iterator[str]:
     yield "nothing was chosen yet"
 
 
+#: How a route was chosen (`Chose.by`).
+_BY = {
+    "order": "the first that holds", "line": "the first that holds",
+    "settle": "the first that holds", "model": "as the model chose",
+    "entry": "as the model chose where to begin", "body": "as the state itself said",
+    "on_invalid": "because the model named none of the options (on_invalid)",
+    "fallback": "because the model named none of the options",
+}  # fmt: skip
+
+
 def _last(graph: Graph, body: Chose | Failed) -> Iterator[str]:
-    by = {"order": "the order", "line": "the order", "settle": "the order"}
     if isinstance(body, Chose):
-        yield f"in '{body.state}', {by.get(body.by, body.by)} chose '{body.target}':"
+        yield f"from '{body.state}' to '{_named(body.target)}', {_BY.get(body.by, body.by)}:"
     else:
-        yield f"in '{body.state}', nothing held:"
+        yield f"in '{body.state}' nothing held:"
     trials = {trial.number: trial for trial in body.trials}
     for route in routes_of(graph, body.state):
         yield f"  {_route(route, trials.get(route.number))}"
@@ -119,30 +142,30 @@ def neighbourhood(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
     """The current state between the states before and after it, as text."""
     name = snapshot.state
     before = [
-        other.name
+        _marked(graph, other.name)
         for other in graph.states.values()
         if other.name != name and any(r.target == name for r in routes_of(graph, other.name))
     ]
-    width = max((len(other) for other in before), default=0)
+    width = max(map(len, before), default=0)
     for other in before:
-        yield f"  {_mark(graph, other)}{other.ljust(width)} -+"
-    here = f"{_mark(graph, name)}{name}"
-    yield f"  {' ' * (width + 4) if before else ''}+-> [ {here} ]"
-    indent = " " * (width + 12 if before else 8)
+        yield f"  {other.ljust(width)} --+"
+    lead = f"  {' ' * width}   +-->" if before else " "
+    yield f"{lead} [{_marked(graph, name)}]"
+    indent = " " * (len(lead) + 3)
     for route in routes_of(graph, name):
-        guard = f"  {in_words(route.guard)}" if route.guard is not None else ""
+        guard = f"   {in_words(route.guard)}" if route.guard is not None else ""
         line = ".." if route.origin == "implicit" else "--"
-        target = route.target if route.target in graph.states else f"{route.target} (the end)"
-        again = " (itself)" if route.target == name else ""
-        yield f"  {indent}+{line}> {_mark(graph, route.target)}{target}{again}{guard}"
+        target = "itself" if route.target == name else _marked(graph, route.target)
+        yield f"{indent}+{line}> {target}{guard}"
+    yield "  (* waits for you, # ends the run, ..> implicit)"
 
 
-def _mark(graph: Graph, name: str) -> str:
-    """``*`` waits for the person, ``#`` ends the run."""
-    state_ = graph.states.get(name)
-    if state_ is None or state_.kind == "terminal":
-        return "# "
-    return "* " if state_.kind in WAITING_KINDS else "  "
+def _marked(graph: Graph, name: str) -> str:
+    """A state with its mark: ``*`` waits for the person, ``#`` ends the run."""
+    found = graph.states.get(name)
+    if found is None or found.kind == "terminal":
+        return f"{_named(name)} #"
+    return f"{name} *" if found.kind in WAITING_KINDS else name
 
 
 def done(graph: Graph, snapshot: Snapshot) -> str:
@@ -150,10 +173,53 @@ def done(graph: Graph, snapshot: Snapshot) -> str:
     here = graph.states.get(snapshot.state)
     if here is None or not here.is_plan or here.kind == "goal" or not here.tasks:
         return ""
-    left = [task for task in offered(snapshot, here) if task != GOAL]
-    if here.kind == "strict":
-        finished = sum(
-            task_status(snapshot, here, t) in ("completed", "skipped") for t in here.tasks
-        )
-        return f"{finished}/{len(here.tasks)} tasks"
-    return f"{len(here.tasks) - len(left)}/{len(here.tasks)} tasks"
+    finished = sum(addressed(snapshot, here, task) for task in here.tasks)
+    return f"{finished}/{len(here.tasks)} tasks"
+
+
+def turns(snapshot: Snapshot) -> int:
+    """How many lines the person has said."""
+    messages = snapshot.data.get("messages") or ()
+    return sum(isinstance(m, Mapping) and m.get("role") == "user" for m in messages)
+
+
+def last_said(snapshot: Snapshot) -> str:
+    """What was said to the person last, if it was the last thing said."""
+    messages = snapshot.data.get("messages") or ()
+    last = messages[-1] if messages else None
+    if isinstance(last, Mapping) and last.get("role") == "assistant":
+        return str(last.get("content"))
+    return ""
+
+
+def given(session: Session) -> dict[str, Any]:
+    """The values a run was begun with, besides the defaults of its fields."""
+    first = session.store.events(session.run)[0].body
+    values = first.data if isinstance(first, Started) else {}
+    fields = session.graph.fields
+    return {
+        key: value
+        for key, value in values.items()
+        if key not in fields or not fields[key].has_default or fields[key].default != value
+    }
+
+
+def event(item: Event) -> str:
+    """One event on one line: its number, its name, and what it says."""
+    body = item.body
+    said = {
+        name: value
+        for name, value in zip(body._fields, body, strict=True)
+        if name not in ("token", "id") and value != body._field_defaults.get(name, ...)
+    }
+    words = [str(said.pop(name)) for name in ("state", "text") if isinstance(said.get(name), str)]
+    words += [f"{name}={_brief(value)}" for name, value in said.items()]
+    return " ".join(f"{item.number:>5} {item.name:<9} {' '.join(words)}".split("\n")).rstrip()
+
+
+def _brief(value: object) -> str:
+    """A part of an event: trials as ``target yes``, everything else shortened."""
+    if isinstance(value, tuple) and value and isinstance(value[0], Trial):
+        truths = {True: "yes", False: "no", None: "open"}
+        return ", ".join(f"{trial.target} {truths[trial.value]}" for trial in value)
+    return shown(value, 80)

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from statecli.cli.output import tell, wants_color, write
-from statecli.cli.running import (
-    Opened,
-    chosen_model,
-    custom_kinds,
-    data_folder,
-    open_graph,
-    open_store,
-    values,
-)
+from statecli.cli.running import Opened, custom_kinds, data_folder, open_graph, open_store
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
+from statecli.text.excerpt import plain
 
 if TYPE_CHECKING:
-    from statecli.chat.repl import TerminalLines, TerminalScreen
+    from statecli.chat.lines import Lines
+    from statecli.chat.screen import Screen
     from statecli.model.graph import Graph
+    from statecli.model.ports import Store
 
 NAME = "chat"
 HELP = "talk to a graph in the terminal, or pipe lines through it"
@@ -31,7 +27,7 @@ HELP = "talk to a graph in the terminal, or pipe lines through it"
 def add(parser: argparse.ArgumentParser) -> None:
     """The options, in the order of `--help`."""
     flag = "store_true"
-    parser.add_argument("graph", metavar="GRAPH", help="the graph to run")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH", help="the graph to run")
     group = parser.add_argument_group("who answers")
     group.add_argument(
         "--model",
@@ -49,11 +45,25 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--input", action="append", default=[], metavar="KEY=VALUE", help="a value from the start"
     )
-    group = parser.add_argument_group("where it stops")
-    group.add_argument("--halt-before", action="append", default=[], metavar="STATE")
-    group.add_argument("--halt-after", action="append", default=[], metavar="STATE")
-    group.add_argument("--step", action=flag, help="stop before every step")
-    group.add_argument("--max-steps", type=int, metavar="N", help="steps between two waits")
+    group = parser.add_argument_group("where it stops (off a terminal the chat ends there)")
+    group.add_argument(
+        "--halt-before",
+        action="append",
+        default=[],
+        metavar="STATE",
+        help="before this state runs",
+    )
+    group.add_argument(
+        "--halt-after",
+        action="append",
+        default=[],
+        metavar="STATE",
+        help="once this state has run and its way out is chosen",
+    )
+    group.add_argument("--step", action=flag, help="before every step")
+    group.add_argument(
+        "--max-steps", type=int, metavar="N", help="after N steps without the person"
+    )
     group = parser.add_argument_group("what is shown")
     group.add_argument("--json", action=flag, help="events as JSON lines")
     group.add_argument("--trace", metavar="FILE", help="also write the events to this file")
@@ -68,64 +78,159 @@ def run(args: argparse.Namespace) -> int:
     """Talk until the run ends or the input does."""
     import asyncio
 
+    if args.graph is None and args.resume and os.path.isfile(args.resume):
+        args.graph, args.resume = args.resume, ""  # --resume GRAPH: the newest session of it
+    if args.graph is None:
+        raise Unable("which graph?", "statecli chat GRAPH")
+    if args.input and (args.resume is not None or args.fork):
+        raise Unable("--input gives values to a new session", "/set changes one in a chat")
     opened = open_graph(args)
-    if opened.graph is None:
+    if opened is None:
         return 1
-    return asyncio.run(_talk(args, opened))
+    for name in [*args.halt_before, *args.halt_after]:
+        if name not in opened.graph.states:
+            raise Unable(f"no state is named '{name}'", did_you_mean(name, opened.graph.states))
+    try:
+        return asyncio.run(_talk(args, opened))
+    except asyncio.CancelledError:  # SIGTERM, or the terminal is gone
+        raise KeyboardInterrupt from None
 
 
 async def _talk(args: argparse.Namespace, opened: Opened) -> int:
-    from statecli.chat.lines import Lines, PipedLines
-    from statecli.chat.screen import JsonScreen, Screen
     from statecli.chat.talk import Stops, Talk
-    from statecli.model.ports import Unanswered
+    from statecli.cli import opening
+    from statecli.cli.models import chosen_model, named
+    from statecli.llm.asking import WAY_OUT
+    from statecli.llm.script import ScriptProvider
+    from statecli.model.ports import EndOfInput, Unanswered
     from statecli.session.world import SessionWorld
 
     graph = opened.graph
-    assert graph is not None
-    for name in [*args.halt_before, *args.halt_after]:
-        if name not in graph.states:
-            raise Unable(f"no state is named '{name}'", did_you_mean(name, graph.states))
-    custom = custom_kinds(graph, args)
-    provider, said = chosen_model(args.model, graph)
+    custom = custom_kinds(opened, args)
+    provider, first = chosen_model(args.model, opened)
     terminal = sys.stdin.isatty() and sys.stdout.isatty() and not args.json
-    screen: Screen = JsonScreen(show, tell) if args.json else Screen(show, tell, moves=terminal)
-    lines: Lines = PipedLines(tell if args.json else show)
-    if terminal:
-        lines, screen = _terminal(args, graph)
-    (tell if args.json else show)(f"model: {provider.label}{said}")
-    store = open_store(args)
-    session, lock = opened.session(
-        args, store, values(args, graph, terminal=terminal), show, custom
-    )
-    talk = Talk(
-        session,
-        SessionWorld(graph, provider, lines, data_folder() / "skills"),
-        screen,
-        lines,
-        stops=Stops(set(args.halt_before), set(args.halt_after), args.step),
-        terminal=terminal,
-        models=lambda name: chosen_model(name, graph)[0],
-    )
-    if args.trace:
-        talk.trace(Path(args.trace))
+    say = tell if args.json else show
+    lines, screen = _ends(args, graph, terminal=terminal)
+    say(plain(first))
+    store = _traced(args, open_store(args, opened.config))
+    held = opening.Held()
+    talk: Talk | None = None
     try:
+        if args.resume is not None:
+            session = opening.resume(args, opened, store, held, lambda text: say(plain(text)))
+        elif args.fork:
+            session = opening.fork(args, opened, store)
+            held.take(session.run)
+        else:
+            before: dict[str, Any] = {}
+            if isinstance(provider, ScriptProvider):
+                before = dict(provider.conversation.data)
+            data = await opening.given(args.input, graph, before, lines, terminal=terminal)
+            session = opening.start(args, opened, store, data, custom)
+            held.take(session.run)
+        session.custom = custom
+        world = SessionWorld(graph, provider, lines, data_folder() / "skills", user_id=args.user_id)
+        talk = Talk(
+            session,
+            world,
+            screen,
+            lines,
+            stops=Stops(
+                set(args.halt_before),
+                set(args.halt_after),
+                args.step,
+                passing=args.resume is not None,
+            ),
+            terminal=terminal,
+            models=lambda name: named(name, "from /model"),
+            changed=lambda session: held.take(session.run),
+        )
+        if args.resume is not None or args.fork:
+            talk.recording.gap = "its beginning was in another chat"
         return await talk.run()
+    except EndOfInput:
+        return 0
     except Unanswered as error:
-        raise Unable(str(error)) from None
+        raise Unable(plain(str(error)), WAY_OUT) from None
     finally:
-        if talk.snapshot.status != "ended" and args.store != "memory":
+        if talk is not None and talk.snapshot.status != "ended" and args.store != "memory":
             run_ = talk.session.run
-            tell(f"session {run_}; go on with: statecli chat {args.graph} --resume {run_}")
-        lock.release()
+            tell(f"session {run_}; go on with: {_again(args, run_)}")
+        held.release()
         store.close()
 
 
-def _terminal(args: argparse.Namespace, graph: Graph) -> tuple[TerminalLines, TerminalScreen]:
-    from statecli.chat.repl import TerminalLines, TerminalScreen
+def _ends(args: argparse.Namespace, graph: Graph, *, terminal: bool) -> tuple[Lines, Screen]:
+    """Where lines come from and where events go."""
+    if terminal:
+        from statecli.chat.repl import TerminalLines
+        from statecli.chat.terminal import TerminalScreen
 
-    screen = TerminalScreen(show, color=wants_color(args.no_color))
-    return TerminalLines(graph, show, history=data_folder() / "history"), screen
+        color = wants_color(args.no_color)
+        shown = TerminalScreen(graph, lambda text: write([text]), color=color)
+        kept = data_folder() / "history"
+        return TerminalLines(graph, shown, color=color, history=kept), shown
+    from statecli.chat.lines import PipedLines
+    from statecli.chat.screen import Screen, SilentScreen
+
+    if args.json:
+        return PipedLines(tell), SilentScreen(graph, tell, tell)
+    return PipedLines(show), Screen(graph, show, tell, moves=False)
+
+
+def _traced(args: argparse.Namespace, store: Store) -> Store:
+    """The store, with every event also written where the options say."""
+    from statecli.store.traced import TracedStore
+
+    if args.json:
+        store = TracedStore(store, lambda line: show(harmless_json(line)))
+    if args.trace:
+        store = TracedStore(store, _Trace(args.trace).write)
+    return store
+
+
+class _Trace:
+    """A file that grows by a line for each event."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        try:
+            self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - until the process ends
+        except OSError as error:
+            raise self._unable(error) from None
+
+    def write(self, line: str) -> None:
+        try:
+            self._file.write(f"{line}\n")
+            self._file.flush()
+        except OSError as error:
+            raise self._unable(error) from None
+
+    def _unable(self, error: OSError) -> Unable:
+        return Unable(f"--trace {self.path}: {(error.strerror or str(error)).lower()}")
+
+
+def harmless_json(line: str) -> str:
+    """A line of JSON in which everything that a terminal might obey is escaped."""
+    if line.isprintable():
+        return line
+    return "".join(sign if sign.isprintable() else _escaped(sign) for sign in line)
+
+
+def _escaped(sign: str) -> str:
+    import json
+
+    return json.dumps(sign)[1:-1]
+
+
+def _again(args: argparse.Namespace, run_: str) -> str:
+    """The command that goes on with a session."""
+    words = ["statecli", "chat", args.graph, "--resume", run_]
+    if args.store:
+        words += ["--store", args.store]
+    if args.model and not args.model.startswith("script:"):
+        words += ["--model", args.model]
+    return shlex.join(words + (["--allow-plugins"] if args.allow_plugins else []))
 
 
 def show(text: str) -> None:

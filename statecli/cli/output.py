@@ -11,7 +11,11 @@ from statecli.model.unable import Unable
 
 
 def streams() -> None:
-    """UTF-8 whatever the locale; a character that a terminal cannot show is replaced."""
+    """UTF-8 whatever the locale; a character that a terminal cannot show is replaced. A stream
+    that was closed before we began takes everything and shows nothing."""
+    if sys.stdout is None or sys.stderr is None:
+        null = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+        sys.stdout, sys.stderr = sys.stdout or null, sys.stderr or null
     for stream in (sys.stdout, sys.stderr):
         change = getattr(stream, "reconfigure", None)
         if change is None:
@@ -67,24 +71,29 @@ def write_file(path: str, content: bytes) -> None:
     A link stays a link, and the permissions stay.
     """
     real = os.path.realpath(path)
-    if os.path.exists(real) and not os.path.isfile(real):  # /dev/null, a pipe
-        with open(real, "wb") as file:
-            file.write(content)
-        return
+    try:
+        if os.path.exists(real) and not os.path.isfile(real):  # /dev/null, a pipe
+            with open(real, "wb") as file:
+                file.write(content)
+        else:
+            _replace(real, content)
+    except OSError as error:
+        raise Unable(f"{path}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _replace(path: str, content: bytes) -> None:
     import tempfile
 
-    folder, name = os.path.split(real)
-    temporary = ""
+    folder, name = os.path.split(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        os.chmod(temporary, _mode(real))
-        os.replace(temporary, real)
-    except OSError as error:
-        if temporary and os.path.exists(temporary):
-            os.unlink(temporary)
-        raise Unable(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        os.chmod(temporary, _mode(path))
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
 
 
 def _mode(path: str) -> int:

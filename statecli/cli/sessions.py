@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statecli.cli.output import tell, write, write_file
 from statecli.cli.running import open_store
+from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 from statecli.text.excerpt import columns, plain
 
 if TYPE_CHECKING:
+    from statecli.model.event import Event
     from statecli.model.ports import Store, Stored
 
 NAME = "sessions"
@@ -24,7 +27,7 @@ DAY = 86_400
 def add(parser: argparse.ArgumentParser) -> None:
     """The options, in the order of `--help`."""
     parser.add_argument(
-        "action", choices=ACTIONS, metavar="ACTION", help=f"one of: {', '.join(ACTIONS)}"
+        "action", nargs="?", default="list", metavar="ACTION", help=f"one of: {', '.join(ACTIONS)}"
     )
     parser.add_argument("session", nargs="?", metavar="ID", help="the session (fork: ID@N)")
     parser.add_argument("--store", metavar="URL", help="where sessions are kept")
@@ -37,6 +40,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """One action on the store."""
+    if args.action not in ACTIONS:
+        hint = did_you_mean(args.action, ACTIONS) or f"one of: {', '.join(ACTIONS)}"
+        raise Unable(f"sessions: nothing is named '{args.action}'", hint)
     store = open_store(args)
     try:
         if args.action in ("list", "prune"):
@@ -56,16 +62,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _find(args: argparse.Namespace, store: Store) -> Stored:
     """The session that is named, by its id or the beginning of it."""
+    from statecli.cli.opening import find
+
     word = args.session
     if not word:
         raise Unable(f"sessions {args.action}: which one?", "statecli sessions list shows them")
-    name = word.partition("@")[0] if args.action == "fork" else word
-    found = [stored for stored in store.runs() if stored.run.startswith(name)]
-    exact = [stored for stored in found if stored.run == name]
-    if len(exact or found) != 1:
-        said = "no session is named" if not found else "several sessions begin with"
-        raise Unable(f"{said} '{name}'", "statecli sessions list shows them")
-    return (exact or found)[0]
+    return find(store, word.partition("@")[0] if args.action == "fork" else word)
 
 
 def _list(args: argparse.Namespace, store: Store) -> int:
@@ -73,25 +75,23 @@ def _list(args: argparse.Namespace, store: Store) -> int:
     if args.json:
         import json
 
-        write(
-            [json.dumps([_plain(stored) for stored in runs], ensure_ascii=False, indent=1) + "\n"]
-        )
+        rows = [_plain(stored) for stored in runs]
+        write([json.dumps(rows, ensure_ascii=False, indent=1) + "\n"])
         return 0
     if not runs:
         tell("no sessions yet; statecli chat GRAPH begins one")
-    rows = [
+        return 0
+    rows_ = [
         (stored.run, _when(stored.updated), stored.status, stored.state, str(stored.events),
-         stored.path)
+         _near(stored.path))
         for stored in runs
     ]  # fmt: skip
-    write(_table([("session", "last used", "status", "state", "events", "graph"), *rows]))
+    write(_table([("session", "last used", "status", "state", "events", "graph"), *rows_]))
     return 0
 
 
 def _table(rows: list[tuple[str, ...]]) -> list[str]:
     """Rows with aligned columns; wide characters count as what a terminal shows."""
-    if len(rows) == 1:
-        return []
     safe = [[plain(cell).replace("\n", " ") for cell in row] for row in rows]
     widths = [max(columns(row[at]) for row in safe) for at in range(len(rows[0]))]
     lines: list[str] = []
@@ -105,39 +105,46 @@ def _table(rows: list[tuple[str, ...]]) -> list[str]:
 
 def _show(args: argparse.Namespace, store: Store, stored: Stored) -> int:
     """The conversation as it was, and where it stands."""
-    from statecli.model.event import Answered, Ended, Entered, Failed, Limited, Said
-    from statecli.session.session import effective
-
-    events = effective(store.events(stored.run))
     if args.json:
         import json
 
         write([json.dumps({**_plain(stored), "text": stored.text}, ensure_ascii=False) + "\n"])
         return 0
     head = [
-        f"session {stored.run}  {stored.status} in '{stored.state}'",
-        f"graph   {stored.path}",
+        f"session {stored.run}, {stored.status} in '{stored.state}'",
+        f"graph   {_near(stored.path)}",
         f"begun   {_when(stored.created)}, last used {_when(stored.updated)}",
         f"events  {stored.events}",
     ]
     if stored.parent:
         head.append(f"forked  from {stored.parent} after event {stored.fork_at}")
-    lines = [plain(line) for line in head] + [""]
+    from statecli.session.session import effective
+
+    shown = (plain(line) for line in _lines(effective(store.events(stored.run))))
+    write(f"{line}\n" for line in [*map(plain, head), "", *shown])
+    return 0
+
+
+def _lines(events: list[Event]) -> Iterator[str]:
+    """The events that a reader of the conversation wants, with their numbers (for forks)."""
+    from statecli.model.event import Answered, Edited, Ended, Entered, Failed, Jumped, Limited, Said
+
     for event in events:
-        body = event.body
+        body, number = event.body, f"{event.number:>5}"
+        indent = "\n" + " " * 8
         if isinstance(body, Said):
-            lines.append(f"{event.number:>5} > {plain(body.text)}")
+            yield f"{number} > {body.text.replace(chr(10), indent)}"
         elif isinstance(body, Answered) and body.text:
-            lines.append(f"{event.number:>5}   {plain(body.text)}")
-        elif isinstance(body, Entered):
-            lines.append(f"{event.number:>5}   -> {plain(body.state)}")
+            yield f"{number}   {body.text.replace(chr(10), indent)}"
+        elif isinstance(body, Entered | Jumped):
+            yield f"{number}   -> {body.state}"
+        elif isinstance(body, Edited):
+            yield f"{number}   {body.key} was set by hand"
         elif isinstance(body, Limited | Failed):
             text = body.message if isinstance(body, Limited) else body.error
-            lines.append(f"{event.number:>5}   {event.name}: {plain(text)}")
+            yield f"{number}   {event.name}: {text}"
         elif isinstance(body, Ended):
-            lines.append(f"{event.number:>5}   the end")
-    write(line + "\n" for line in lines)
-    return 0
+            yield f"{number}   the end"
 
 
 def _resume(args: argparse.Namespace, store: Store, stored: Stored) -> int:
@@ -154,7 +161,7 @@ def _fork(args: argparse.Namespace, store: Store, stored: Stored) -> int:
     from statecli.session.session import Session
 
     at = args.session.partition("@")[2]
-    if at and not at.isdigit():
+    if "@" in args.session and not at.isdecimal():
         raise Unable(f"sessions fork {args.session}: write ID@N, N the number of an event")
     graph = load(stored.path, stored.text).graph
     if graph is None:
@@ -164,7 +171,7 @@ def _fork(args: argparse.Namespace, store: Store, stored: Stored) -> int:
     except ValueError as error:
         raise Unable(f"sessions fork {args.session}: {error}") from None
     write([f"{forked.run}\n"])
-    tell(f"go on with: statecli chat {stored.path} --resume {forked.run}")
+    tell(f"go on with: statecli sessions resume {forked.run}")
     return 0
 
 
@@ -182,22 +189,47 @@ def _export(args: argparse.Namespace, store: Store, stored: Stored) -> int:
 
 
 def _remove(_: argparse.Namespace, store: Store, stored: Stored) -> int:
+    """Remove a session for good, unless another process talks in it."""
+    from statecli.cli.opening import locked
+
+    lock = locked(stored.run)
     store.remove(stored.run)
+    lock.release()
     tell(f"session {stored.run} is removed")
     return 0
 
 
 def _prune(args: argparse.Namespace, store: Store) -> int:
-    """Remove what nobody used for some days."""
-    old = [s for s in store.runs() if s.updated < time.time() - args.days * DAY]
-    for stored in old:
+    """Remove what nobody used for some days; sessions that are open stay."""
+    from statecli.cli.opening import locked
+
+    if args.days < 0:
+        raise Unable("--days: at least 0")
+    gone = 0
+    for stored in store.runs():
+        if stored.updated > time.time() - args.days * DAY:
+            continue
+        try:
+            lock = locked(stored.run)
+        except Unable:
+            continue
         store.remove(stored.run)
-    tell(f"{len(old)} session{'' if len(old) == 1 else 's'} removed")
+        lock.release()
+        gone += 1
+    tell(f"{gone} session{'' if gone == 1 else 's'} removed")
     return 0
 
 
 def _when(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def _near(path: str) -> str:
+    """A path as it is named from here, where it lies below."""
+    try:
+        return str(Path(path).relative_to(Path.cwd().resolve()))
+    except ValueError:
+        return path
 
 
 def _plain(stored: Stored) -> dict[str, object]:

@@ -58,6 +58,8 @@ class Sources:
     def _read(self, candidate: Candidate) -> bytes | None:
         """What stands in a file; None if it cannot be read, which is told at the end."""
         if candidate.path == STDIN:
+            if sys.stdin is None:
+                raise Unable("standard input is closed")
             return sys.stdin.buffer.read(MAX_BYTES + 1)
         try:
             return content(candidate.path, MAX_BYTES)

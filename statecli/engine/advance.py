@@ -141,7 +141,7 @@ class Engine:
                 yield item
 
     def _body(self, state: State) -> Run:
-        body = body_of(state.kind) or self.custom.bodies.get(state.kind)
+        body = self.custom.bodies.get(state.kind) or body_of(state.kind)
         if body is None:
             raise LookupError(f"nothing here runs states of the kind '{state.kind}'")
         return body

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from statecli.kernel.order import routes_of
 from statecli.kernel.tasks import complete
 from statecli.model.event import Trial
-from statecli.model.graph import END, WAITING_KINDS, Graph, State, Transition
+from statecli.model.graph import END, FUNCTION, WAITING_KINDS, Graph, State, Transition
 from statecli.model.guard import View, evaluate, invalid
 from statecli.model.snapshot import Snapshot, Token
 
@@ -40,6 +40,11 @@ class End(NamedTuple):
 Choice = Take | Ask | Stay | Stuck | End
 _STAY, _STUCK, _END = Stay(), Stuck(), End()
 
+#: Notes of a trial that was passed over.
+NO_SUCH_STATE = "no such state"
+TO_ITSELF = "a plan state does not move to itself"
+NOT_YET = "only at the end of a turn"
+
 
 def choose(
     graph: Graph,
@@ -57,35 +62,47 @@ def choose(
     was looked at; `missing` the unset fields that guards read. `at_turn_end` lets the implicit end
     of a plan happen (5.3). Raises GuardMissingField where the graph says `strict_guards`.
     """
+    only = _only(graph, token.state)
+    if only is not None:
+        if trials is not None:
+            trials.append(only[1])
+        return only[0]
     state = graph.states[token.state]
-    if state.kind == "terminal":
-        return _END
     found = routes_of(graph, state.name)
-    if len(found) == 1 and found[0].guard is None:
-        route = found[0]
-        if route.target in graph.states and not state.is_plan:
-            if trials is not None:
-                trials.append(Trial(route.number, route.target, None))
-            return Take(route)
+    if state.kind == "terminal" or (state.kind == FUNCTION and not found):
+        return _END
     view: View | None = None
     for at, route in enumerate(found):
-        if not _possible(graph, state, route, at_turn_end):
-            if trials is not None:
-                trials.append(Trial(route.number, route.target, None, _why_not(route)))
-            continue
-        if route.guard is None:
-            if trials is not None:
-                trials.append(Trial(route.number, route.target, None))
-            return _unguarded(graph, found[at:])
-        view = view or view_of(graph, snapshot, token, missing)
-        value = evaluate(route.guard, view)
+        note = _passed_over(graph, state, route, at_turn_end)
+        value: bool | None = None
+        if route.guard is not None and note in ("", NO_SUCH_STATE):
+            view = view or view_of(graph, snapshot, token, missing)
+            value = evaluate(route.guard, view)
+            if not note:
+                broken = invalid(route.guard)
+                note = broken.reason if broken is not None else "opaque" if value is None else ""
         if trials is not None:
-            broken = invalid(route.guard)
-            note = broken.reason if broken is not None else "opaque" if value is None else ""
             trials.append(Trial(route.number, route.target, value, note))
-        if value:
+        if route.guard is None and not note:
+            return _unguarded(graph, found[at:])
+        if value and not note:
             return Take(route)
-    return _nothing(state)
+    return _STAY if state.kind in WAITING_KINDS else _STUCK
+
+
+def _only(graph: Graph, name: str) -> tuple[Take, Trial] | None:
+    """The only way out of a state that has one, without a guard, remembered."""
+    known: dict[str, tuple[Take, Trial] | None] | None = graph.memory.get("only")
+    if known is None:
+        known = graph.memory["only"] = {}
+    if name not in known:
+        state, found = graph.states[name], routes_of(graph, name)
+        known[name] = None
+        if len(found) == 1 and found[0].guard is None and found[0].target in graph.states:
+            if not state.is_plan and state.kind != "terminal":
+                route = found[0]
+                known[name] = Take(route), Trial(route.number, route.target, None)
+    return known[name]
 
 
 def view_of(graph: Graph, snapshot: Snapshot, token: Token, missing: list[str] | None) -> View:
@@ -105,23 +122,16 @@ def view_of(graph: Graph, snapshot: Snapshot, token: Token, missing: list[str] |
     )
 
 
-def _possible(graph: Graph, state: State, route: Transition, at_turn_end: bool) -> bool:
-    """Self-transitions never fire in settle, and targets that do not exist are passed over; both
-    do not hide the next match. The implicit end comes only at the end of a turn."""
+def _passed_over(graph: Graph, state: State, route: Transition, at_turn_end: bool) -> str:
+    """Why a route cannot be taken whatever its guard says, or an empty text: self-transitions never
+    fire in settle, and targets that do not exist are passed over; both do not hide the next match.
+    The implicit end comes only at the end of a turn."""
     if state.is_plan:
         if route.target == state.name:
-            return False
+            return TO_ITSELF
         if route.target == END and graph.is_plan:
-            return route.origin == "written" or at_turn_end
-    return route.target in graph.states
-
-
-def _why_not(route: Transition) -> str:
-    if route.target == route.source:
-        return "a plan state does not move to itself"
-    if route.target == END:
-        return "only at the end of a turn"
-    return "no such state"
+            return "" if route.origin == "written" or at_turn_end else NOT_YET
+    return "" if route.target in graph.states else NO_SUCH_STATE
 
 
 def _unguarded(graph: Graph, found: Sequence[Transition]) -> Choice:
@@ -134,7 +144,3 @@ def _unguarded(graph: Graph, found: Sequence[Transition]) -> Choice:
             options.setdefault(route.target, route)
     routes = tuple(options.values())
     return Take(routes[0]) if len(routes) == 1 else Ask(routes)
-
-
-def _nothing(state: State) -> Choice:
-    return _STAY if state.kind in WAITING_KINDS else _STUCK

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from statecli.model.graph import END, Graph, State, Transition
 from statecli.model.guard import Closed, Complete, Guard
 
+_priority = attrgetter("priority")
 #: The priority of the completion route that is added to a state whose written routes all lead to
 #: the next one.
 COMPLETION_PRIORITY = 1000
@@ -63,10 +65,6 @@ def followers(graph: Graph) -> Mapping[str, str | None]:
     names = list(graph.states)
     following: list[str | None] = [*names[1:], None]
     return dict(zip(names, following, strict=False))  # no name, no follower
-
-
-def _priority(transition: Transition) -> float:
-    return transition.priority
 
 
 def _implicit(state: State, following: str | None) -> Transition | None:

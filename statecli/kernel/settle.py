@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from statecli.kernel.apply import apply
-from statecli.kernel.choose import Take, choose
+from statecli.kernel.apply import apply, resets
+from statecli.kernel.choose import NO_SUCH_STATE, Choice, Take, choose
+from statecli.kernel.limits import limit
 from statecli.kernel.order import following
 from statecli.kernel.tasks import addressed, record
 from statecli.model.event import (
@@ -14,6 +13,7 @@ from statecli.model.event import (
     Ended,
     Entered,
     Guard_Missing_Field,
+    Jumped,
     Limited,
     Skipped,
     Trial,
@@ -21,23 +21,13 @@ from statecli.model.event import (
     Warned,
 )
 from statecli.model.graph import END, Graph
-from statecli.model.keys import OBJECTS
 from statecli.model.snapshot import Snapshot, Token
-
-Emit = Callable[[Body], Snapshot]
-
-
-def limit(graph: Graph, name: str) -> int:
-    """A limit of the graph, or its default (model.md 4.3)."""
-    value = graph.limits.get(name)
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    default = OBJECTS["limits"][name].default
-    return default if isinstance(default, int) else 0
 
 
 class Recorder:
     """A snapshot that grows by events; `bodies` are those emitted so far."""
+
+    __slots__ = ("bodies", "graph", "snapshot")
 
     def __init__(self, graph: Graph, snapshot: Snapshot) -> None:
         self.graph = graph
@@ -45,8 +35,8 @@ class Recorder:
         self.bodies: list[Body] = []
 
     def emit(self, body: Body) -> Snapshot:
-        self.bodies.append(body)
         self.snapshot = apply(self.graph, self.snapshot, body)
+        self.bodies.append(body)
         return self.snapshot
 
     def token(self, number: int) -> Token:
@@ -57,7 +47,7 @@ class Recorder:
 
 
 def enter(
-    record_to: Recorder,
+    to: Recorder,
     token: int,
     target: str,
     number: int | None,
@@ -65,98 +55,124 @@ def enter(
     why: str = "",
 ) -> None:
     """Move a token into a state; one that says ``on_reenter: reset`` forgets its last visit."""
-    state = record_to.graph.states[target]
-    forgotten: tuple[str, ...] = ()
-    reopened: tuple[str, ...] = ()
-    if state.is_plan and state.settings.get("on_reenter") == "reset":
-        held = record_to.snapshot.data.keys() | record_to.snapshot.early.keys()
-        forgotten = tuple(i.key for i in state.deliverables() if i.key in held)
-        keys = (record(state, task) for task in state.tasks)
-        reopened = tuple(key for key in keys if key in record_to.snapshot.tasks)
-    record_to.emit(Entered(token, target, number, by, why, forgotten, reopened))
+    if resets(to.graph.states[target]):
+        to.emit(Entered(token, target, number, by, why, True, *_last_visit(to, target)))
+    else:
+        to.emit(Entered(token, target, number, by, why))
 
 
-def settle(record_to: Recorder, number: int, *, at_turn_end: bool = False) -> bool:
+def jump(to: Recorder, token: int, target: str) -> None:
+    """Move a token from outside; a plan state that is entered settles at once."""
+    state = to.graph.states[target]
+    if resets(state):
+        to.emit(Jumped(token, target, True, *_last_visit(to, target)))
+    else:
+        to.emit(Jumped(token, target))
+    if state.is_plan:
+        settle(to, token)
+
+
+def _last_visit(to: Recorder, target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The fields and the tasks of a state's last visit; nothing if there was none."""
+    snapshot = to.snapshot
+    if target not in snapshot.visited:
+        return (), ()
+    state = to.graph.states[target]
+    held = snapshot.data.keys() | snapshot.early.keys()
+    forgotten = dict.fromkeys(item.key for item in state.deliverables() if item.key in held)
+    reopened = (record(state, task) for task in state.tasks)
+    return tuple(forgotten), tuple(key for key in reopened if key in snapshot.tasks)
+
+
+def tried(
+    to: Recorder, number: int, *, at_turn_end: bool = False
+) -> tuple[Choice, tuple[Trial, ...]]:
+    """Where the token goes next, with the routes that were tried; what was missing on the way is
+    told."""
+    trials: list[Trial] = []
+    missing: list[str] = []
+    token = to.token(number)
+    choice = choose(
+        to.graph, to.snapshot, token, trials, at_turn_end=at_turn_end, missing=missing
+    )
+    for key in dict.fromkeys(missing):
+        to.emit(Guard_Missing_Field(number, token.state, key))
+    for trial in trials:
+        if trial.note == NO_SUCH_STATE and trial.value is not False:
+            message = f"'{token.state}' goes to '{trial.target}', which does not exist"
+            to.emit(Warned(number, token.state, f"{message}; what comes after it is tried"))
+    return choice, tuple(trials)
+
+
+def settle(to: Recorder, number: int, *, at_turn_end: bool = False) -> bool:
     """Move the token on while a route of its plan state holds, up to `max_hops` moves.
 
     A move into a state already visited in this pass is not made and ends the pass; a move into a
     state of another kind is made and ends it. True if at least one move was made.
     """
-    graph = record_to.graph
-    visited = {record_to.token(number).state}
+    graph = to.graph
+    visited = {to.token(number).state: None}
     hops = limit(graph, "max_hops")
-    moved = False
-    for _ in range(hops):
-        token = record_to.token(number)
-        if not graph.states[token.state].is_plan:
+    while True:
+        name = to.token(number).state
+        moved = len(visited) > 1
+        if not graph.states[name].is_plan:
             return moved
-        trials: list[Trial] = []
-        missing: list[str] = []
-        choice = choose(
-            graph,
-            record_to.snapshot,
-            token,
-            trials,
-            at_turn_end=at_turn_end and not moved,
-            missing=missing,
-        )
-        for key in dict.fromkeys(missing):
-            record_to.emit(Guard_Missing_Field(number, token.state, key))
+        choice, trials = tried(to, number, at_turn_end=at_turn_end and not moved)
         if not isinstance(choice, Take):
             return moved
         route = choice.transition
+        path = " -> ".join([*visited, route.target])
         if route.target in visited:
-            path = " -> ".join([*visited, route.target])
-            message = f"this pass would go round ({path}); it stops in '{token.state}'"
-            record_to.emit(Warned(number, token.state, message))
+            message = f"this pass would go round ({path}); it stops in '{name}'"
+            to.emit(Warned(number, name, message))
             return moved
-        record_to.emit(
-            Chose(number, token.state, route.target, route.number, tuple(trials), by="settle")
-        )
-        moved = True
+        if len(visited) > hops:
+            to.emit(Limited(number, name, "max_hops", f"max_hops: {hops} moves at once ({path})"))
+            return moved
+        to.emit(Chose(number, name, route.target, route.number, trials, by="settle"))
         if route.target == END:
-            record_to.emit(Ended(number, END))
+            to.emit(Ended(number, END))
             return True
-        enter(record_to, number, route.target, route.number, "settle", route.why)
-        visited.add(route.target)
-    return moved
+        enter(to, number, route.target, route.number, "settle", route.why)
+        visited[route.target] = None
 
 
-def end_turn(record_to: Recorder, number: int) -> bool:
+def end_turn(to: Recorder, number: int) -> bool:
     """The end of a turn of a plan state: counters move, one more settle, then the idle net.
 
     True if the token moved (or the run ended).
     """
-    token = record_to.token(number)
-    record_to.emit(Turned(number, token.state))
-    if settle(record_to, number, at_turn_end=True):
+    token = to.token(number)
+    to.emit(Turned(number, token.state))
+    if settle(to, number, at_turn_end=True):
         return True
-    return _net(record_to, number)
+    return _net(to, number)
 
 
-def _net(record_to: Recorder, number: int) -> bool:
+def _net(to: Recorder, number: int) -> bool:
     """After `stuck_turns` idle turns on to the next state in order; what was open is skipped."""
-    graph = record_to.graph
-    token = record_to.token(number)
+    graph = to.graph
+    token = to.token(number)
     state = graph.states[token.state]
     turns = limit(graph, "stuck_turns")
-    if turns == 0 or token.idle < turns:
+    if turns == 0 or token.idle < turns or to.snapshot.status != "running":
         return False
+    why = f"{turns} turns without progress"
     if not graph.is_plan:
-        message = f"{turns} turns without progress in '{state.name}'"
-        record_to.emit(Limited(number, state.name, "stuck_turns", message))
+        message = f"stuck_turns: {why} in '{state.name}'"
+        to.emit(Limited(number, state.name, "stuck_turns", message))
         return False
     open_tasks = tuple(
         record(state, task)
         for task in state.tasks
-        if state.kind != "goal" and not addressed(record_to.snapshot, state, task)
+        if state.kind != "goal" and not addressed(to.snapshot, state, task)
     )
-    record_to.emit(Skipped(number, state.name, open_tasks, state.kind == "goal"))
+    to.emit(Skipped(number, state.name, open_tasks, state.kind == "goal"))
     target = following(graph, state.name)
-    why = f"{turns} turns without progress"
     if target is None:
-        record_to.emit(Ended(number, END))
+        to.emit(Ended(number, END))
         return True
-    enter(record_to, number, target, None, why=why)
-    settle(record_to, number)
+    enter(to, number, target, None, why=why)
+    settle(to, number)
     return True

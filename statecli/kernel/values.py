@@ -9,6 +9,7 @@ from statecli.kernel.spoken import number_in, yes_or_no
 from statecli.model.data import shown
 from statecli.model.graph import Field
 from statecli.model.guard import fold
+from statecli.model.snapshot import Messages
 
 
 class Unfit(NamedTuple):
@@ -84,21 +85,33 @@ def fits(field: Field | None, value: Any) -> Any:
         if isinstance(value, str):
             return _member(field, value) if not value.strip().isdigit() else _literal(field, value)
         return Unfit(f"{shown(value)} is none of the values of '{field.name}'")
-    types: dict[str, type | tuple[type, ...]] = {
-        "str": str,
-        "bool": bool,
-        "int": int,
-        "float": (int, float),
-        "list": list,
-        "tuple": (list, tuple),
-        "dict": dict,
-        "set": (list, set, frozenset),
-    }
     if kind in ("int", "float") and isinstance(value, bool):
         return Unfit(f"'{field.name}' is a number, not {shown(value)}")
-    if not isinstance(value, types[kind]):
-        return Unfit(f"'{field.name}' is a {kind}, not {shown(value)}")
-    return value
+    if kind == "int" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not isinstance(value, _TYPES.get(kind, object)):
+        return Unfit(f"'{field.name}' is {_ARTICLE.get(kind, 'a')} {kind}, not {shown(value)}")
+    return _as_set(field.name, value) if kind == "set" else value
+
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "str": str,
+    "bool": bool,
+    "int": int,
+    "float": (int, float),
+    "list": (list, Messages),
+    "tuple": (list, tuple),
+    "dict": dict,
+    "set": (list, set, frozenset),
+}
+_ARTICLE = {"int": "an"}
+
+
+def _as_set(name: str, value: Any) -> Any:
+    try:
+        return set(value)
+    except TypeError:
+        return Unfit(f"'{name}' is a set, and {shown(value)} holds what no set can")
 
 
 def _literal(field: Field, value: str) -> Any:

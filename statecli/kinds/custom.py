@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import inspect
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +19,20 @@ from statecli.model.ports import ModelError, ToolSpec
 from statecli.model.unable import Unable
 
 
-def load(graph: Graph, folder: Path) -> dict[str, Run]:
-    """The bodies of the graph's custom kinds, from the files beside it. Runs their code.
+def load(graph: Graph, folder: Path, plugins: Sequence[Path] = ()) -> dict[str, Run]:
+    """The bodies of the graph's custom kinds: from the files `plugins`, then from those beside the
+    graph, which may also stand for a built-in kind. Runs their code.
 
-    Raises Unable for a kind without a file, and for a file that does not load.
+    Raises Unable for a kind without a body, and for a file that does not load.
     """
     found: dict[str, Run] = {}
-    for state in graph.states.values():
-        kind = state.kind
-        if kind in KINDS or kind in found:
-            continue
+    for plugin in plugins:
+        found.update(_loaded(plugin))
+    for kind in dict.fromkeys(state.kind for state in graph.states.values()):
         path = folder / f"state_{kind}.py"
-        if not path.is_file():
+        if kind in found or (kind in KINDS and not path.is_file()):
+            continue
+        if not kind.isidentifier() or not path.is_file():
             raise Unable(f"nothing runs states of the kind '{kind}'", f"write {path}")
         found.update(_loaded(path))
         if kind not in found:
@@ -37,71 +41,118 @@ def load(graph: Graph, folder: Path) -> dict[str, Run]:
 
 
 def _loaded(path: Path) -> dict[str, Run]:
+    """What a file registers. A class without a `type` has the kind of the file's name."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise Unable(f"{path} cannot be loaded")
+        raise Unable(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)  # dataclasses look themselves up there
     arkos.collect()
     with arkos.importable() as names:
         module.__dict__.update(names)
         try:
             spec.loader.exec_module(module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             kind = type(error).__name__
             raise Unable(f"{path} does not load: {kind}: {error}") from None
-    registered = arkos.collect()
     by_name = path.stem.removeprefix("state_")
-    return {kind or by_name: body(thing) for kind, thing in registered}
+    return {kind or by_name: body(thing) for kind, thing in arkos.collect()}
 
 
 def body(thing: Any) -> Run:
-    """The body that a registered class or function is."""
+    """The body that a registered class or function is. A class is made once for each state."""
     instances: dict[str, Any] = {}
 
     async def run(step: Step) -> AsyncIterator[Delta | None]:
         state = step.state
-        config: Mapping[str, Any] = state.settings
-        if inspect.isclass(thing) and state.name not in instances:
+        target = thing
+        if inspect.isclass(thing):
             make: Callable[[str, Mapping[str, Any]], Any] = thing
-            instances[state.name] = make(state.name, config)
-        target = instances.get(state.name, thing)
-        messages = step.snapshot.data.get("messages") or ()
-        context = [arkos.as_message(m) for m in messages if isinstance(m, Mapping)]
+            if state.name not in instances:
+                instances[state.name] = make(state.name, state.settings)
+            target = instances[state.name]
         agent = Agent(step)
-        function = target.run if state.name in instances else target
-        result = function(context, agent)
-        if inspect.isawaitable(result):
-            result = await result
-        content = getattr(result, "content", result)
+        call = target.run if inspect.isclass(thing) else target
+        work = _Work(agent, call)
+        async for _ in work.pauses():
+            yield None
+        content = getattr(work.result, "content", work.result)
         if isinstance(content, str) and content:
             step.say(content)
         yield None
         if getattr(target, "is_terminal", False):
             step.ended = True
         ready = getattr(target, "check_transition_ready", None)
-        if ready is not None and not ready(context):
+        if ready is not None and not ready(context_of(step)):
             step.again = True
 
     return run
+
+
+def context_of(step: Step) -> list[arkos.Message]:
+    """The conversation as the documents' examples know it."""
+    messages = step.snapshot.data.get("messages") or ()
+    return [arkos.as_message(m) for m in messages if isinstance(m, Mapping)]
+
+
+class _Work:
+    """Runs a state's function, which may wait for the agent. Each time the agent is about to reach
+    outside, the body pauses, so that what happened so far is stored before."""
+
+    def __init__(self, agent: Agent, call: Callable[..., Any]) -> None:
+        self.agent = agent
+        self.call = call
+        self.result: Any = None
+
+    async def pauses(self) -> AsyncIterator[None]:
+        result = self.call(context_of(self.agent.step), self.agent)
+        if not inspect.isawaitable(result):
+            self.result = result
+            return
+        task = asyncio.ensure_future(_awaited(result))
+        try:
+            while not task.done():
+                paused = asyncio.ensure_future(self.agent.paused.get())
+                await asyncio.wait({task, paused}, return_when=asyncio.FIRST_COMPLETED)
+                if paused.done():
+                    yield None
+                    paused.result().set()
+                else:
+                    paused.cancel()
+            self.result = task.result()
+        finally:
+            task.cancel()
+
+
+async def _awaited(work: Awaitable[Any]) -> Any:
+    return await work
 
 
 class Agent:
     """The part of the ARKOS agent that custom states use."""
 
     def __init__(self, step: Step) -> None:
-        self._step = step
+        self.step = step
+        self.paused: asyncio.Queue[asyncio.Event] = asyncio.Queue()
         self.current_user_id = getattr(step.world, "user_id", None)
-        self.tool_manager = ToolManager(step)
+        self.tool_manager = ToolManager(self)
+
+    async def pause(self) -> None:
+        """Let the events so far be stored."""
+        stored = asyncio.Event()
+        await self.paused.put(stored)
+        await stored.wait()
 
     async def call_llm(self, context: Any, json_schema: Any = None) -> arkos.AIMessage:
         """One model call; with a schema the content is JSON text."""
-        step = self._step
+        step = self.step
         texts = [str(getattr(message, "content", message)) for message in context or ()]
         schema = _schema(json_schema)
         what = "structured" if schema is not None else "reply"
         note = texts[-1] if texts else ""
-        async for _ in step.ask(step.request(what, note, schema=schema, note=note)):
-            pass
+        async for piece in step.ask(step.request(what, note, schema=schema, note=note)):
+            if piece is None:
+                await self.pause()
         answer = step.answer
         if answer.value is not None:
             return arkos.AIMessage(content=json.dumps(answer.value))
@@ -111,7 +162,7 @@ class Agent:
 
     async def create_tool_option_class(self) -> Any:
         """A class with `model_json_schema`, for the choice of a tool."""
-        names = [tool.name for tool in await self._step.world.tools(None)]
+        names = [tool.name for tool in await self.step.world.tools(None)]
 
         class ToolOption:
             @staticmethod
@@ -125,16 +176,16 @@ class Agent:
 class ToolManager:
     """Tools by name, as the documents' examples ask for them."""
 
-    def __init__(self, step: Step) -> None:
-        self._step = step
-        declared = step.graph.settings.get("tools")
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        declared = agent.step.graph.settings.get("tools")
         names = list(declared) if isinstance(declared, dict) else []
         self._tool_registry = {name: name.partition(".")[0] for name in names}
 
     async def list_all_tools(self) -> dict[str, dict[str, Any]]:
         """Server to tool to its specification."""
         found: dict[str, dict[str, Any]] = {}
-        for tool in await self._step.world.tools(None):
+        for tool in await self._agent.step.world.tools(None):
             server = tool.server.partition(".")[0] or tool.name
             schema = dict(tool.schema or {"type": "object", "properties": {}})
             spec = {"description": tool.description, "inputSchema": schema}
@@ -149,13 +200,14 @@ class ToolManager:
         user_id: str | None = None,
     ) -> Any:
         """One call; what the tool gave back. An error of the tool raises."""
-        step = self._step
+        step = self._agent.step
         tool = next(
             (t for t in await step.world.tools(None) if t.name == tool_name),
             ToolSpec(tool_name, ""),
         )
         call = step.world.new_id()
         step.emit(Called(step.number, step.state.name, call, tool.name, dict(arguments or {})))
+        await self._agent.pause()
         result = await step.world.call(tool, dict(arguments or {}))
         shown = result.structured if result.structured is not None else result.text
         step.emit(Returned(step.number, step.state.name, call, shown, result.ok))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
+from statecli.kernel.limits import used_up
+from statecli.kernel.reducers import fitted, is_conversation
 from statecli.kernel.settle import Recorder
-from statecli.model.event import Answered, Asked, Body, Streamed
-from statecli.model.graph import KINDS, Graph, State
-from statecli.model.ports import Call, Request, World
-from statecli.model.snapshot import Snapshot, Token
+from statecli.model.event import Answered, Asked, Body, Changed, Limited, Spent, Streamed, Warned
+from statecli.model.graph import KINDS, WAITING_KINDS, Graph, State
+from statecli.model.ports import Call, Chunk, Request, World
+from statecli.model.snapshot import Messages, Snapshot, Token
 
 #: Text that was shown is stored at least this often, in seconds.
 STREAM_SECONDS = 1.0
@@ -29,7 +32,6 @@ class Answer(NamedTuple):
     text: str
     value: Any
     calls: tuple[Call, ...] = ()
-    usage: Mapping[str, Any] | None = None
 
 
 class Step:
@@ -37,21 +39,31 @@ class Step:
 
     `emit` records what happened at once; a `yield` of the body lets it be stored and shown before
     the body goes on. Afterwards the engine chooses the next state, unless the body says more:
-    `options` narrows the targets, `target` names one of the options, `jump` any state, `again`
-    waits for the person and runs the body again, `ended` ends the run.
+    `options` narrows the targets that have no guard, `answered` is what the model said already
+    about where to go, `jump` names any state, `again` waits for the person and runs the body again,
+    `ended` ends the run. `waiting` are custom kinds that wait; `since` is when the run would have
+    begun if it had never rested.
     """
 
-    def __init__(self, to: Recorder, world: World, token: int) -> None:
+    def __init__(
+        self,
+        to: Recorder,
+        world: World,
+        token: int,
+        waiting: frozenset[str] = frozenset(),
+        since: float | None = None,
+    ) -> None:
         self.to = to
         self.world = world
         self.number = token
+        self.waiting = waiting
+        self.since = since
         self.options: Sequence[str] | None = None
-        self.target: str | None = None
+        self.answered: object = None
         self.jump: str | None = None
         self.again = False
         self.ended = False
         self.answer = Answer("", None)
-        self.note = ""
 
     @property
     def graph(self) -> Graph:
@@ -76,35 +88,97 @@ class Step:
         """A question to the model about this state."""
         return Request(what, self.graph, self.state, self.snapshot, prompt, **more)
 
-    async def ask(self, request: Request) -> AsyncIterator[Delta | None]:
+    def waits(self, name: str) -> bool:
+        """Whether a state hands control back to the person."""
+        state = self.graph.states.get(name)
+        return state is not None and (state.kind in WAITING_KINDS or state.kind in self.waiting)
+
+    def change(self, delta: Mapping[str, Any], *, null: bool = False) -> None:
+        """Record values. Raises Misfit for what a field cannot hold; what is no field of a graph
+        that declares its fields is left out, and told."""
+        named = {
+            key: self._with_ids(value) if is_conversation(self.graph, key) else value
+            for key, value in delta.items()
+        }
+        found = fitted(self.graph, self.snapshot.data, named, null=null)
+        name = self.token.state
+        for key in found.dropped:
+            message = f"'{name}' writes '{key}', which is no declared field: it is not kept"
+            self.emit(Warned(self.number, name, message))
+        if found.delta:
+            self.emit(Changed(self.number, name, found.delta))
+
+    def _with_ids(self, value: Any) -> Any:
+        """Messages, each with an id."""
+        if not isinstance(value, list | tuple | Messages):
+            return self._with_id(value)
+        return [self._with_id(message) for message in value]
+
+    def _with_id(self, message: Any) -> Any:
+        if isinstance(message, Mapping) and not message.get("id"):
+            return {**message, "id": self.world.new_id()}
+        return message
+
+    def over_budget(self) -> bool:
+        """Whether a budget of the session is used up; the run is stopped then."""
+        if not self.graph.limits:
+            return False
+        seconds = self.world.now() - self.since if self.since is not None else 0.0
+        hit = used_up(self.graph, self.snapshot, seconds)
+        if hit is not None:
+            self.emit(Limited(self.number, self.token.state, hit.limit, hit.message))
+        return hit is not None
+
+    async def ask(self, request: Request, *, shown: bool = True) -> AsyncIterator[Delta | None]:
         """Ask the model; its text streams through, and `answer` holds the last chunks after.
 
-        The text that was shown is stored at least every second.
+        Text that is shown is stored at least every second; text for the run alone is neither.
         """
-        self.emit(Asked(self.number, self.state.name, request.what))
+        self.emit(Asked(self.number, request.state.name, request.what))
         yield None
-        text, value, usage = "", None, None
+        text, value = "", None
         calls: list[Call] = []
-        stored, last = "", self.world.now()
-        async for chunk in self.world.complete(request):
-            if chunk.text:
-                text += chunk.text
-                yield Delta(chunk.text)
-                if self.world.now() - last >= STREAM_SECONDS:
-                    self.emit(Streamed(self.number, self.state.name, text[len(stored) :]))
-                    stored, last = text, self.world.now()
-                    yield None
-            if chunk.call is not None:
-                calls.append(chunk.call)
-            if chunk.value is not None:
-                value = chunk.value
-            usage = chunk.usage or usage
-        self.answer = Answer(text, value, tuple(calls), usage)
+        stored, last = 0, self.world.now()
+        async with aclosing(_closable(self.world.complete(request))) as chunks:
+            async for chunk in chunks:
+                if chunk.text:
+                    text += chunk.text
+                    if shown:
+                        yield Delta(chunk.text)
+                        if self.world.now() - last >= STREAM_SECONDS:
+                            self.emit(Streamed(self.number, request.state.name, text[stored:]))
+                            stored, last = len(text), self.world.now()
+                            yield None
+                if chunk.call is not None:
+                    calls.append(chunk.call)
+                if chunk.value is not None:
+                    value = chunk.value
+                if chunk.usage is not None:
+                    self._spent(request.state.name, chunk.usage)
+        self.answer = Answer(text, value, tuple(calls))
+
+    def _spent(self, name: str, usage: Mapping[str, Any]) -> None:
+        """What a call cost: `input` and `output` tokens, `cost` in money."""
+        tokens = sum(n for n in (usage.get("input"), usage.get("output")) if type(n) is int)
+        cost = usage.get("cost")
+        money = float(cost) if isinstance(cost, int | float) else 0.0
+        self.emit(Spent(self.number, name, tokens, money))
 
     def say(self, text: str) -> None:
         """Something for the person to read, from the state itself or a model."""
-        identity = self.world.new_id()
-        self.emit(Answered(self.number, self.state.name, text, identity, usage=self.answer.usage))
+        self.emit(Answered(self.number, self.token.state, text, self.world.new_id()))
+
+
+def _closable(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, None]:
+    """A provider's answer, closed at once when nobody listens any more."""
+    if isinstance(chunks, AsyncGenerator):
+        return chunks
+    return _wrapped(chunks)
+
+
+async def _wrapped(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, None]:
+    async for chunk in chunks:
+        yield chunk
 
 
 class Kind(Protocol):

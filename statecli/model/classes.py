@@ -141,7 +141,7 @@ def candidates(field: Field | None, tests: Sequence[Test]) -> list[object]:
     elif kind == "str":
         found = _texts(tests)
     elif kind == "any":
-        found = [*_texts(tests), *numbers(points(tests)), True, False, None, [], [0]]
+        found = [*_texts(tests), *numbers(points(tests)), True, False, None, []]
         found.extend(_constants(tests))
     else:
         found = [[]]

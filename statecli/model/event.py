@@ -222,11 +222,13 @@ class Failed(NamedTuple):
 
 
 class Interrupted(NamedTuple):
-    """The person stopped a step, or it was found open after a crash."""
+    """The person stopped a step (`text`: why, where it was not they). With `again` it begins anew
+    when the run is taken up, without a further line."""
 
     token: int
     state: str
     text: str = ""
+    again: bool = False
 
 
 class Approved(NamedTuple):

@@ -20,6 +20,8 @@ KINDS = (
     "user", "agent", "tool", "decision", "planner", "executor", "verifier", "skill_builder",
     "terminal", "strict", "loose", "goal",
 )  # fmt: skip
+#: The kind of a state whose body is Python (`GraphBuilder`); one without a way out is an end.
+FUNCTION = "function"
 #: Reducers that are built in (model.md 7).
 REDUCERS = ("overwrite", "append_messages", "append", "extend", "merge", "increment")
 

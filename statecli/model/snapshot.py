@@ -35,7 +35,7 @@ class Messages(Sequence[Any]):
 
     def _note(self, message: object, place: int) -> None:
         identity = message.get("id") if isinstance(message, Mapping) else None
-        if identity:
+        if isinstance(identity, str | int):
             self._places.setdefault(identity, place)
 
     def __len__(self) -> int:

@@ -27,14 +27,15 @@ from statecli.model.ports import (
 class SessionWorld:
     """`provider` answers for the model, `asker` reaches the person; tools that no server is
     started for are played by the person (or the script). `user_id` is who talks; `takes` names the
-    fields that the current state takes from a tool's result."""
+    fields that the current state takes from a tool's result. Without a folder `skills` none is
+    kept."""
 
     def __init__(
         self,
         graph: Graph,
         provider: Provider,
         asker: Ask,
-        skills: Path,
+        skills: Path | None = None,
         *,
         user_id: str | None = None,
     ) -> None:
@@ -84,6 +85,8 @@ class SessionWorld:
 
     async def keep_skill(self, name: str, text: str) -> str:
         """Write a skill into the skills folder; its path."""
+        if self.skills is None:
+            return f"{name}.md, for this time only"
         self.skills.mkdir(parents=True, exist_ok=True)
         path = self.skills / f"{name}.md"
         path.write_text(text.rstrip() + "\n", encoding="utf-8")

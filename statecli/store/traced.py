@@ -10,7 +10,7 @@ from statecli.store.rows import line
 
 
 class TracedStore:
-    """Passes everything on to `inner`; `write` gets the line of each event (`--json`, `--trace`)."""
+    """Passes everything on to `inner`; `write` gets the line of each event."""
 
     def __init__(self, inner: Store, write: Callable[[str], None]) -> None:
         self.inner = inner

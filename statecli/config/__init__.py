@@ -41,6 +41,8 @@ class Config(NamedTuple):
     plugins: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     name_case: str = ""
+    model: str = ""
+    store: str = ""
     directory: str | None = None
     file: str = ""
 

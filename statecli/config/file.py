@@ -91,6 +91,8 @@ class _Reader:
             "plugins": self.texts,
             "tools": self.names,
             "name-case": self.case,
+            "model": self.model,
+            "store": self.text,
         }
 
     def config(self, table: object, path: str) -> Config:
@@ -98,11 +100,9 @@ class _Reader:
         if not isinstance(table, dict):
             raise self.wrong((), f"'tool.statecli' must be a table, here it is {described(table)}")
         for key, value in table.items():
-            if key in ("model", "store"):  # for `chat`
-                continue
             check = self.keys.get(key)
             if check is None:
-                hint = did_you_mean(key, (*self.keys, "model", "store"))
+                hint = did_you_mean(key, self.keys)
                 raise self.wrong((key,), f"no setting is named '{key}'", hint)
             values[key.replace("-", "_")] = check(key, value)
         folder = os.path.dirname(os.path.abspath(path))
@@ -117,6 +117,15 @@ class _Reader:
         raise self.wrong(
             (key,), f"'{key}' must be a list of texts, here it is {described(value)}", hint
         )
+
+    def text(self, key: str, value: object) -> str:
+        if isinstance(value, str):
+            return value
+        raise self.wrong((key,), f"'{key}' must be a text, here it is {described(value)}")
+
+    def model(self, key: str, value: object) -> str:
+        """The name of a model, or a table that has it."""
+        return self.text(key, value.get("name", "") if isinstance(value, dict) else value)
 
     def names(self, key: str, value: object) -> tuple[str, ...]:
         """A list of names, or a table by name."""

@@ -1,0 +1,72 @@
+"""The screen of a terminal: text streams in, and a bar turns while nothing comes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Callable
+
+from statecli.chat.screen import Screen
+from statecli.kinds.step import Delta
+from statecli.model.event import Answered, Asked, Event
+from statecli.model.graph import Graph
+from statecli.text.excerpt import plain
+
+_BAR = "|/-\\"
+#: Nothing turns before this many seconds: most answers come at once.
+PATIENCE = 0.5
+
+
+class TerminalScreen(Screen):
+    """`raw` writes text as it is, without a line end."""
+
+    def __init__(self, graph: Graph, raw: Callable[[str], None], *, color: bool) -> None:
+        dim = "\x1b[2m{}\x1b[0m\n" if color else "{}\n"
+        super().__init__(graph, lambda text: raw(f"{text}\n"), lambda text: raw(dim.format(text)))
+        self.raw = raw
+        self._streamed = ""
+        self._bar: asyncio.Task[None] | None = None
+        self._shows_bar = False
+
+    def show(self, item: Event | Delta) -> None:
+        self._rest()
+        if isinstance(item, Event) and isinstance(item.body, Answered) and self._streamed:
+            if item.body.text.startswith(self._streamed):
+                self.stream(item.body.text[len(self._streamed) :])
+                self.close()
+                return
+        super().show(item)
+        if isinstance(item, Event) and isinstance(item.body, Asked):
+            self._turn()
+
+    def stream(self, text: str) -> None:
+        self._streamed += text
+        self.raw(plain(text))
+
+    def close(self) -> None:
+        self._rest()
+        if self._streamed:
+            if not self._streamed.endswith("\n"):
+                self.raw("\n")
+            self._streamed = ""
+
+    def _turn(self) -> None:
+        with contextlib.suppress(RuntimeError):  # no loop runs: nothing is waited for
+            self._bar = asyncio.get_running_loop().create_task(self._turning())
+
+    async def _turning(self) -> None:
+        await asyncio.sleep(PATIENCE)
+        self._shows_bar = True
+        for sign in itertools.cycle(_BAR):
+            self.raw(f"\r{sign}")
+            await asyncio.sleep(0.1)
+
+    def _rest(self) -> None:
+        """Take the bar away; it leaves nothing behind."""
+        if self._bar is not None:
+            self._bar.cancel()
+            self._bar = None
+        if self._shows_bar:
+            self._shows_bar = False
+            self.raw("\r \r")
