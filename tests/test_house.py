@@ -15,7 +15,7 @@ PACKAGE = ROOT / "statecli"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("model", "discover"),
     ("kernel", "text"),
-    ("config", "config_file", "arkos", "load", "store", "llm", "tools", "render", "report"),
+    ("config", "arkos", "load", "store", "llm", "tools", "render", "report"),
     ("kinds", "lint", "verify"),
     ("engine",),
     ("session", "lsp"),

@@ -47,17 +47,14 @@ def open_graph(args: argparse.Namespace) -> Opened | None:
     """Read and check a graph. One with errors is not run (unless --force): None, after they were
     shown."""
     from statecli.cli.settings import Settings
-    from statecli.discover import content
     from statecli.lint.linter import lint
     from statecli.load.loader import load
-    from statecli.text.document import MAX_BYTES
 
     path: str = args.graph
-    if os.path.isdir(path):
-        raise Unable(f"{path}: this is a folder", "name one graph file")
+    content = _content(path)
     unset = dict.fromkeys(("select", "ignore", "extend_select", "severity", "fail_on"))
     config = Settings(argparse.Namespace(**unset, config=args.config)).of(path)
-    loaded = load(path.removeprefix("./"), content(path, MAX_BYTES), config.form(path))
+    loaded = load(path.removeprefix("./"), content, config.form(path))
     errors = [d for d in lint(loaded, config) if d.severity == "error"]
     graph = loaded.graph
     if graph is not None and not graph.states and not errors:
@@ -76,6 +73,19 @@ def open_graph(args: argparse.Namespace) -> Opened | None:
             raise Unable("--max-steps: at least 1")
         graph = graph.with_limits(max_steps=args.max_steps)
     return Opened(path, loaded.document.text, graph, config)
+
+
+def _content(path: str) -> bytes:
+    from statecli.text.document import MAX_BYTES
+
+    if os.path.isdir(path):
+        raise Unable(f"{path}: this is a folder", "name one graph file")
+    try:
+        with open(path, "rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        name = path or "''"
+        raise Unable(f"{name}: {(error.strerror or str(error)).lower()}") from None
 
 
 def _refuse(path: str, errors: list[Diagnostic], *, forced: bool) -> None:

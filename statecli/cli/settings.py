@@ -51,7 +51,7 @@ class Settings:
         if config is None:
             read = Config()
             if file is not None:
-                from statecli import config_file
+                from statecli.config import file as config_file
 
                 known = rules()
                 selectors = (*known, *FAMILIES, "all")

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from statecli.cli.settings import Settings
 from statecli.config import Config
-from statecli.discover import STDIN, Candidate, Search, content, may_be_graph, why_not
+from statecli.discover import STDIN, Candidate, Search, reason_of
+from statecli.load.likeness import may_be_graph, why_not
 from statecli.model.unable import Unable
 from statecli.report.reporter import Skipped
 from statecli.text import reading
@@ -61,10 +62,16 @@ class Sources:
             if sys.stdin is None:
                 raise Unable("standard input is closed")
             return sys.stdin.buffer.read(MAX_BYTES + 1)
+        path = candidate.path
         try:
-            return content(candidate.path, MAX_BYTES)
-        except Unable as problem:
-            self.trouble.append(problem.message)
+            with open(path, "rb") as file:
+                return file.read(MAX_BYTES + 1)
+        except OSError as error:
+            reason = reason_of(error)
+            if os.path.islink(path) and not os.path.exists(path):
+                reason = f"a link to '{os.readlink(path)}', which leads nowhere"
+            shown = path or "''"
+            self.trouble.append(f"{shown}: {reason}")
             return None
 
     def _source(self, candidate: Candidate, data: bytes) -> Source | None:

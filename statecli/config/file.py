@@ -92,7 +92,7 @@ class _Reader:
             "tools": self.names,
             "name-case": self.case,
             "model": self.model,
-            "store": self.text,
+            "store": self.word,
         }
 
     def config(self, table: object, path: str) -> Config:
@@ -118,14 +118,14 @@ class _Reader:
             (key,), f"'{key}' must be a list of texts, here it is {described(value)}", hint
         )
 
-    def text(self, key: str, value: object) -> str:
+    def word(self, key: str, value: object) -> str:
         if isinstance(value, str):
             return value
         raise self.wrong((key,), f"'{key}' must be a text, here it is {described(value)}")
 
     def model(self, key: str, value: object) -> str:
         """The name of a model, or a table that has it."""
-        return self.text(key, value.get("name", "") if isinstance(value, dict) else value)
+        return self.word(key, value.get("name", "") if isinstance(value, dict) else value)
 
     def names(self, key: str, value: object) -> tuple[str, ...]:
         """A list of names, or a table by name."""

@@ -26,8 +26,9 @@ def routes(graph: Graph, state: State, following: str | None) -> tuple[Transitio
         extra = _implicit(state, following)
         if extra is not None:
             written = (*written, extra)
-    if len(written) > 1:
-        return tuple(sorted(written, key=_priority))
+    for route in written:
+        if route.priority != written[0].priority:
+            return tuple(sorted(written, key=_priority))
     return written
 
 

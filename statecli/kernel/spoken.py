@@ -47,7 +47,7 @@ _CHANGERS = frozenset({
 
 def yes_or_no(line: str) -> bool | None:
     """Whether a line is a plain yes or a plain no."""
-    words = " ".join(re.sub(r"[^\w\s]", " ", fold(line).replace("'", "").replace("’", "")).split())
+    words = " ".join(re.sub(r"[.,;:!]", " ", fold(line).replace("'", "").replace("’", "")).split())
     if words in YES:
         return True
     return False if words in NO else None

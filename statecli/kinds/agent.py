@@ -5,58 +5,62 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+from statecli.kernel.reducers import taken
 from statecli.kernel.values import Unfit, fits
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import delta_schema
 from statecli.kinds.step import Delta, Step
-from statecli.model.event import Changed
+from statecli.model.event import Refused
 from statecli.model.ports import ModelError
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
-    """With `writes` the model fills `{reply, field...}`; nulls stay out of the delta."""
+    """With `writes` the model fills `{reply, field...}`; nulls stay out of the delta. An answer
+    that does not fit is asked for once more."""
     state = step.state
-    prompt = system_prompt(step.graph, state)
+    prompt = system_prompt(step.graph, state, step.snapshot, step.world.known_skills())
     if not state.writes:
         async for piece in step.ask(step.request("reply", prompt)):
             yield piece
-        if not step.answer.text:
+        if not step.answer.text.strip():
             raise ModelError("the model gave an empty reply")
         step.say(step.answer.text)
         yield None
         return
-    schema = delta_schema(step.graph, state)
-    note = ""
-    for attempt in range(2):
-        async for piece in step.ask(step.request("delta", prompt, schema=schema, note=note)):
+    request = step.request("delta", prompt, schema=delta_schema(step.graph, state))
+    async for piece in step.ask(request):
+        yield piece
+    delta = _delta(step, step.answer.value)
+    if isinstance(delta, Unfit):
+        step.emit(Refused(step.number, state.name, "answer", delta.reason))
+        async for piece in step.ask(request._replace(note=delta.reason)):
             yield piece
         delta = _delta(step, step.answer.value)
-        if not isinstance(delta, Unfit):
-            break
-        note = delta.reason
-        if attempt:
+        if isinstance(delta, Unfit):
             raise ModelError(f"the model's answer does not fit: {delta.reason}")
-    assert not isinstance(delta, Unfit)
-    if step.answer.text:
-        step.say(step.answer.text)
-    if delta:
-        step.emit(Changed(step.number, state.name, delta))
+    step.change(delta, null=_keeps_null(step))
+    reply = step.answer.text or step.answer.value.get("reply")
+    if isinstance(reply, str) and reply.strip():
+        step.say(reply)
     yield None
+
+
+def _keeps_null(step: Step) -> bool:
+    return step.state.settings.get("allow_writes_null") is True
 
 
 def _delta(step: Step, value: Any) -> dict[str, Any] | Unfit:
     """The fields of an answer, each by its type."""
     if not isinstance(value, dict):
         return Unfit("the answer is no object")
-    keep_null = step.state.settings.get("allow_writes_null") is True
     delta: dict[str, Any] = {}
     for key in step.state.writes:
         item = value.get(key)
         if item is None:
-            if keep_null and key in value:
+            if key in value and _keeps_null(step):
                 delta[key] = None
             continue
-        stored = fits(step.graph.fields.get(key), item)
+        stored = fits(taken(step.graph, key), item)
         if isinstance(stored, Unfit):
             return stored
         delta[key] = stored

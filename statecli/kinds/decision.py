@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from statecli.kinds.step import Delta, Step
 
 
-async def run(step: Step) -> AsyncIterator[Delta | None]:
+async def run(step: Step) -> AsyncIterator[Delta | None]:  # noqa: ARG001 - what every body takes
     """Nothing to do: the engine chooses."""
-    step.options = None
     yield None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from statecli.kernel.reducers import taken
 from statecli.model.graph import Field, Graph, State
 
 _TYPES: dict[str, dict[str, Any]] = {
@@ -37,7 +37,7 @@ def delta_schema(graph: Graph, state: State) -> dict[str, Any]:
     """`{reply, <each field of writes>}`; every key required, fields nullable."""
     properties: dict[str, Any] = {"reply": {"type": "string"}}
     for key in state.writes:
-        properties[key] = field_schema(graph.fields.get(key), nullable=True)
+        properties[key] = field_schema(taken(graph, key), nullable=True)
     return _object(properties)
 
 
@@ -71,35 +71,6 @@ def skill_schema() -> dict[str, Any]:
 def tool_schema(names: list[str]) -> dict[str, Any]:
     """Which tool to use."""
     return _object({"tool": {"enum": names}})
-
-
-def refusal(schema: Mapping[str, Any] | None, arguments: Any) -> str:
-    """Why arguments must not be sent to a tool, or an empty text: no object, or a required one
-    missing, or a value of another type."""
-    if not isinstance(arguments, dict):
-        return "the arguments are no object"
-    schema = schema or {}
-    missing = [name for name in schema.get("required") or () if name not in arguments]
-    if missing:
-        return f"missing: {', '.join(missing)}"
-    for name, spec in (schema.get("properties") or {}).items():
-        kind = spec.get("type") if isinstance(spec, dict) else None
-        if name in arguments and kind in _PYTHON:
-            value = arguments[name]
-            number = kind in ("number", "integer") and isinstance(value, bool)
-            if number or not isinstance(value, _PYTHON[kind]):
-                return f"'{name}' is no {kind}"
-    return ""
-
-
-_PYTHON: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-}
 
 
 def check_schema() -> dict[str, Any]:

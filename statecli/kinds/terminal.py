@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from statecli.kernel.template import filled
 from statecli.kinds.step import Delta, Step
 
 
@@ -11,6 +12,6 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
     """Says `message` if there is one."""
     message = step.state.settings.get("message")
     if isinstance(message, str) and message.strip():
-        step.say(message.strip())
+        step.say(filled(message.strip(), step.snapshot.data))
     step.ended = True
     yield None

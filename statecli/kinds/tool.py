@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+from statecli.kernel.reducers import taken
+from statecli.kernel.template import with_values
 from statecli.kernel.values import Unfit, fits
-from statecli.kinds.prompt import filled, system_prompt
-from statecli.kinds.schemas import refusal, tool_schema
+from statecli.kinds.arguments import refusal
+from statecli.kinds.calling import Calling
+from statecli.kinds.prompt import system_prompt
 from statecli.kinds.step import Delta, Step
-from statecli.model.event import Called, Changed, Refused, Returned
 from statecli.model.ports import ModelError, ToolResult, ToolSpec
-
-#: How often a model may get the arguments wrong before the step fails.
-ATTEMPTS = 3
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
@@ -25,56 +24,36 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
     tools = await step.world.tools(names)
     if not tools:
         raise ModelError("no tool is declared that this state could use")
-    tool = tools[0]
-    if len(tools) > 1:
-        request = step.request("tool", system_prompt(step.graph, state), tools=tools)
-        request = request._replace(schema=tool_schema([t.name for t in tools]))
-        async for piece in step.ask(request):
-            yield piece
-        tool = _picked(step.answer.value, tools)
-    arguments: Any = state.settings.get("arguments")
-    if isinstance(arguments, dict):
-        data = step.snapshot.data
-        arguments = {k: filled(v, data) if isinstance(v, str) else v for k, v in arguments.items()}
+    prompt = system_prompt(step.graph, state, step.snapshot)
+    calling = Calling(step)
+    async for piece in calling.pick(tools, prompt):
+        yield piece
+    written = state.settings.get("arguments")
+    if isinstance(written, dict):
+        calling.arguments = _fixed(step, calling.tool, written)
     else:
-        async for piece in _arguments(step, tool):
+        async for piece in calling.fill(prompt):
             yield piece
-        arguments = step.answer.value
-    call = step.world.new_id()
-    step.emit(Called(step.number, state.name, call, tool.name, arguments))
-    yield None
-    result = await step.world.call(tool, arguments)
-    shown = result.structured if result.structured is not None else result.text
-    step.emit(Returned(step.number, state.name, call, shown, result.ok, message=True))
-    if not result.ok:
-        yield None
-        raise ModelError(f"{tool.name}: {result.text}")
-    delta = _delta(step, result)
+    async for piece in calling.send(message=True):
+        yield piece
+    if not calling.result.ok:
+        raise ModelError(f"{calling.tool.name}: {calling.result.text}")
+    delta = _delta(step, calling.result)
     if delta:
-        step.emit(Changed(step.number, state.name, delta))
+        step.change(delta)
     yield None
 
 
-def _picked(value: Any, tools: tuple[ToolSpec, ...]) -> ToolSpec:
-    name = value.get("tool") if isinstance(value, dict) else value
-    for tool in tools:
-        if tool.name == name:
-            return tool
-    raise ModelError(f"there is no tool '{name}'; there are: {', '.join(t.name for t in tools)}")
-
-
-async def _arguments(step: Step, tool: ToolSpec) -> AsyncIterator[Delta | None]:
-    note = ""
-    for _ in range(ATTEMPTS):
-        request = step.request("arguments", tools=(tool,), schema=tool.schema, note=note)
-        async for piece in step.ask(request):
-            yield piece
-        note = refusal(tool.schema, step.answer.value)
-        if not note:
-            return
-        step.emit(Refused(step.number, step.state.name, f"arguments of {tool.name}", note))
-        yield None
-    raise ModelError(f"no arguments that fit {tool.name} in {ATTEMPTS} attempts: {note}")
+def _fixed(step: Step, tool: ToolSpec, written: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that the graph gives, with values for their variables."""
+    try:
+        found: dict[str, Any] = with_values(written, step.snapshot.data)
+    except KeyError as error:
+        raise ModelError(f"{tool.name} needs '{error.args[0]}', which is not set") from None
+    reason = refusal(tool.schema, found)
+    if reason:
+        raise ModelError(f"the arguments of {tool.name} do not fit: {reason}")
+    return found
 
 
 def _delta(step: Step, result: ToolResult) -> dict[str, Any]:
@@ -87,7 +66,7 @@ def _delta(step: Step, result: ToolResult) -> dict[str, Any]:
     if not found and len(writes) == 1:
         found = {writes[0]: structured if structured is not None else result.text}
     for key, value in found.items():
-        stored = fits(step.graph.fields.get(key), value)
+        stored = fits(taken(step.graph, key), value)
         if isinstance(stored, Unfit):
             raise ModelError(f"the result does not fit: {stored.reason}")
         found[key] = stored

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from statecli.kernel.calls import Outcome, Plan
-from statecli.kernel.settle import limit, settle
+from statecli.kernel.limits import limit
+from statecli.kernel.settle import settle
 from statecli.kernel.tasks import offered
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import check_schema
@@ -17,6 +18,8 @@ from statecli.model.guard import fold
 from statecli.model.ports import Call, Exchange, ToolSpec
 
 _TEXT = {"type": "string"}
+#: So many times may the second check refuse to close a goal in one turn.
+REFUSALS = 2
 
 
 def _tool(name: str, description: str, required: list[str], **properties: Any) -> ToolSpec:
@@ -56,42 +59,121 @@ def plan_tools(state: State) -> tuple[ToolSpec, ...]:
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
-    """Model calls until one answers with text and no call. Each call is applied, settled and
-    stored at once; when one moves the run into a state of another kind, that state goes on."""
-    transcript: list[Exchange] = []
-    declined = 0
+    """Model calls until one answers without a call. Each call is applied, settled and stored at
+    once; when one moves the run into a state of another kind, that state goes on."""
+    turn = _Turn(step)
     most = limit(step.graph, "max_calls")
     for _ in range(most):
+        if step.over_budget():
+            yield None
+            return
         state = step.state
         request = step.request(
             "turn",
-            system_prompt(step.graph, state),
+            system_prompt(step.graph, state, step.snapshot),
             tools=plan_tools(state),
-            transcript=tuple(transcript),
+            transcript=tuple(turn.transcript),
         )
         async for piece in step.ask(request):
             yield piece
         answer = step.answer
+        if answer.text.strip():
+            # Said even beside calls: the person has seen it on its way.
+            step.say(answer.text)
+            yield None
         for call in answer.calls:
-            outcome = await _worked(step, call)
-            if outcome is None:
-                declined += 1
-                outcome = Outcome(False, step.note)
-            before = step.token.state
-            settle(step.to, step.number)
-            yield None
-            text = outcome.text + _moved(step, before)
-            transcript.append(Exchange(call, outcome.ok, text))
-            if step.snapshot.status == "ended" or not step.state.is_plan:
+            async for piece in turn.work(call):
+                yield piece
+            if turn.over():
                 return
-        if not answer.calls or declined >= 2:
-            if answer.text:
-                step.say(answer.text)
-            yield None
+        if not answer.calls:
             return
-    message = f"{most} model calls in one turn of '{step.state.name}' without an answer"
+    message = f"max_calls: {most} model calls in one turn of '{step.state.name}' without an answer"
     step.emit(Limited(step.number, step.state.name, "max_calls", message))
     yield None
+
+
+class _Turn:
+    """The calls of one turn: what they did goes back to the model."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self.transcript: list[Exchange] = []
+        self.declined = 0
+        self.outcome = Outcome(False, "")
+
+    def over(self) -> bool:
+        """Whether the turn ends here: the run moved on to another kind of state, was stopped or
+        ended, or the second check refused twice."""
+        running = self.step.snapshot.status == "running"
+        return not running or not self.step.state.is_plan or self.declined >= REFUSALS
+
+    async def work(self, call: Call) -> AsyncIterator[Delta | None]:
+        """One call: applied, settled, answered."""
+        step = self.step
+        before = step.token.state
+        async for piece in self._applied(call):
+            yield piece
+        if self.outcome.ok:
+            settle(step.to, step.number)
+        yield None
+        text = self.outcome.text + _moved(step, before)
+        self.transcript.append(Exchange(call, self.outcome.ok, text))
+
+    async def _applied(self, call: Call) -> AsyncIterator[Delta | None]:
+        plan = Plan(self.step.to, self.step.number)
+        arguments: Mapping[str, Any] = call.arguments
+        name, here = call.name, self.step.state
+        text = {key: _text(arguments.get(key)) for key in ("key", "id", "state", "outcome")}
+        if name == "skip_state" and here.kind == "goal" and text["state"] in ("", here.name):
+            name, text["outcome"] = "close_goal", "given_up"
+        if name == "set_deliverable" and "value" in arguments:
+            self.outcome = plan.set_deliverable(text["key"], arguments["value"])
+        elif name == "complete_task":
+            self.outcome = plan.complete_task(text["id"])
+        elif name == "skip_task":
+            self.outcome = plan.skip_task(text["id"])
+        elif name == "skip_state":
+            self.outcome = plan.skip_state(text["state"])
+        elif name == "close_goal":
+            quote = _text(arguments.get("quote"))
+            async for piece in self._close(plan, text["outcome"], quote):
+                yield piece
+        else:
+            self._refuse(call.name, f"there is no call '{call.name}' with these arguments")
+
+    def _refuse(self, what: str, reason: str) -> None:
+        step = self.step
+        step.emit(Refused(step.number, step.token.state, what, reason))
+        self.outcome = Outcome(False, reason)
+
+    async def _close(self, plan: Plan, outcome: str, quote: str) -> AsyncIterator[Delta | None]:
+        """Closing a goal needs a second, separate call that agrees and quotes the person (5.4)."""
+        step = self.step
+        if plan.goal_refusal(outcome) or step.token.closed:
+            self.outcome = plan.close_goal(outcome)
+            return
+        said = _said_in_visit(step)
+        prompt = _check_prompt(step, outcome, quote)
+        note = f"{outcome}: {quote}"
+        request = step.request("check", prompt, schema=check_schema(), note=note)
+        async for piece in step.ask(request, shown=False):
+            yield piece
+        verdict = step.answer.value if isinstance(step.answer.value, dict) else {}
+        given = _text(verdict.get("quote")) or quote
+        if verdict.get("agree") is not True:
+            reason = _text(verdict.get("reason")) or "the second check does not agree"
+        elif not quoted(given, said):
+            reason = f"'{given}' is not in what the person said in this visit"
+        else:
+            self.outcome = plan.close_goal(outcome)
+            return
+        self.declined += 1
+        self._refuse("close_goal", f"not closed: {reason}")
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def _moved(step: Step, before: str) -> str:
@@ -105,62 +187,28 @@ def _moved(step: Step, before: str) -> str:
     return f"; now in '{state.name}'" + (f" with the open tasks: {tasks}" if state.is_plan else "")
 
 
-async def _worked(step: Step, call: Call) -> Outcome | None:
-    """One call of the model on the plan; None: the second check of a goal refused it."""
-    plan = Plan(step.to, step.number)
-    arguments: Mapping[str, Any] = call.arguments
-    name = call.name
-    text = {key: str(arguments.get(key) or "") for key in ("key", "id", "state", "quote")}
-    if name == "set_deliverable" and "value" in arguments:
-        return plan.set_deliverable(text["key"], arguments["value"])
-    if name == "complete_task":
-        return plan.complete_task(text["id"])
-    if name == "skip_task":
-        return plan.skip_task(text["id"])
-    outcome = str(arguments.get("outcome") or "")
-    if name == "skip_state":
-        if step.state.kind != "goal" or (text["state"] not in ("", step.state.name)):
-            return plan.skip_state(text["state"])
-        name, outcome = "close_goal", "given_up"
-    if name == "close_goal":
-        return await _closed(step, plan, outcome, text["quote"])
-    reason = f"there is no call '{name}' with these arguments"
-    step.emit(Refused(step.number, step.state.name, name, reason))
-    return Outcome(False, reason)
+def _check_prompt(step: Step, outcome: str, quote: str) -> str:
+    """All that the second look may know: the goal, what was said in this visit, and the claim."""
+    goal = step.state.goal
+    lines = [
+        "Judge whether a goal of a conversation is closed.",
+        f"Objective: {goal.objective if goal else ''}",
+        f"Reached when: {goal.success_description if goal else ''}",
+        f"Claimed: {outcome}, because the person said: {quote}",
+        "What was said:",
+    ]
+    lines += [f"{m.get('role')}: {m.get('content')}" for m in _messages_of_visit(step)]
+    lines.append("Quote the person's own words. Small talk or a 'maybe' closes no goal.")
+    return "\n".join(lines)
 
 
-async def _closed(step: Step, plan: Plan, outcome: str, quote: str) -> Outcome | None:
-    """Closing a goal needs a second, separate call that agrees and quotes the person (5.4)."""
-    refusal = plan.goal_refusal(outcome)
-    if refusal or step.token.closed:
-        return plan.close_goal(outcome)
-    said = _said_in_visit(step)
-    note = f"{outcome}: {quote}"
-    request = step.request("check", schema=check_schema(), note=note)
-    async for _ in step.ask(request):
-        pass
-    verdict = step.answer.value if isinstance(step.answer.value, dict) else {}
-    agreed = verdict.get("agree") is True
-    given = str(verdict.get("quote") or quote)
-    if agreed and not quoted(given, said):
-        agreed = False
-        reason = f"'{given}' is not in what the person said in this visit"
-    else:
-        reason = str(verdict.get("reason") or "the second check does not agree")
-    if agreed:
-        return plan.close_goal(outcome)
-    step.note = f"not closed: {reason}"
-    step.emit(Refused(step.number, step.state.name, "close_goal", reason))
-    return None
+def _messages_of_visit(step: Step) -> list[Mapping[str, Any]]:
+    messages = step.snapshot.data.get("messages") or ()
+    return [m for m in messages[step.token.since :] if isinstance(m, Mapping)]
 
 
 def _said_in_visit(step: Step) -> list[str]:
-    messages = step.snapshot.data.get("messages") or ()
-    return [
-        str(message.get("content"))
-        for message in messages[step.token.since :]
-        if isinstance(message, Mapping) and message.get("role") == "user"
-    ]
+    return [str(m.get("content")) for m in _messages_of_visit(step) if m.get("role") == "user"]
 
 
 def quoted(quote: str, said: list[str]) -> bool:

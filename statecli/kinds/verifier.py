@@ -5,39 +5,38 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from statecli.kernel.choose import Ask, Take, choose
-from statecli.kinds.choice import named
+from statecli.kinds.choice import options_of
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import verdict_schema
 from statecli.kinds.step import Delta, Step
 from statecli.model.graph import Transition
-from statecli.model.ports import Option
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
-    """`next` of the answer is the choice, where it names an option."""
+    """`next` of the answer is the choice, where it names an option. With no way to go there is
+    nothing to ask."""
     choice = choose(step.graph, step.snapshot, step.token)
     routes: tuple[Transition, ...] = ()
     if isinstance(choice, Ask):
         routes = choice.options
     elif isinstance(choice, Take):
         routes = (choice.transition,)
-    states = step.graph.states
-    options = tuple(
-        Option(route.target, route.description or states[route.target].description)
-        for route in routes
-    )
-    names = [option.name for option in options]
+    if not routes:
+        return
     request = step.request(
         "verdict",
-        system_prompt(step.graph, step.state),
-        schema=verdict_schema(names),
-        options=options,
+        system_prompt(step.graph, step.state, step.snapshot),
+        schema=verdict_schema([route.target for route in routes]),
+        options=options_of(step, routes),
     )
-    async for piece in step.ask(request):
+    async for piece in step.ask(request, shown=False):
         yield piece
     value = step.answer.value
     if isinstance(value, dict):
-        if value.get("reason"):
-            step.say(str(value["reason"]))
-        step.target = named({"next_state": value.get("next")}, names)
+        reason = value.get("reason")
+        if isinstance(reason, str) and reason.strip():
+            step.say(reason)
+        step.answered = {"next_state": value.get("next")}
+    else:
+        step.answered = step.answer.text
     yield None

@@ -205,8 +205,11 @@ class Facts:
         """For each state its ways out in the order they are tried, implicit ones included."""
         if self.graph is None:
             return []
-        following = followers(self.graph)
-        return [routes(self.graph, state, following[state.name]) for state in self.states]
+        graph = self.graph
+        if not graph.is_plan:
+            return [routes(graph, state, None) for state in self.states]
+        following = followers(graph)
+        return [routes(graph, state, following[state.name]) for state in self.states]
 
     def options(self, number: int) -> list[Transition]:
         """The ways out of a state that a model chooses from, one for each target; empty where it
@@ -298,13 +301,15 @@ class Facts:
         leads on from it, whatever is written there."""
         index = dict(self.index)
         index.setdefault(END, self.end) if self.is_plan else None
+        number = index.get
         found: list[list[int]] = []
         for state, ways in zip(self.states, self.routes, strict=True):
             if state.kind == "terminal":
                 found.append([])
                 continue
-            targets = [index[way.target] for way in ways if way.target in index]
-            targets.extend(index[name] for _, name in state.jumps if name in index)
+            targets = [to for way in ways if (to := number(way.target)) is not None]
+            if state.jumps:
+                targets.extend(index[name] for _, name in state.jumps if name in index)
             found.append(targets)
         found.append([])
         return found

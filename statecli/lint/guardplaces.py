@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from statecli.model.data import is_map
@@ -63,6 +62,8 @@ def compared(facts: Facts, misfit: Misfit) -> Place:
 
 def spelled(value: object) -> str:
     """A value as YAML and JSON both read it."""
+    import json
+
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -5,7 +5,7 @@ What cannot be read becomes `Invalid` (it never holds) and an issue that a rule 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from statecli.model.data import is_list, is_map
 from statecli.model.guard import (
@@ -51,17 +51,20 @@ _NUMERIC_OF = {"eq": "eq#", "neq": "neq#"}
 _KNOWN = {kind: frozenset(keys) for kind, keys in CONFIG_KEYS.items()}
 
 
+_AS_NAMED: Mapping[str, str] = {}
+
+
 class Settings:
     """A `condition_config`: its `values` under their new names, and where each stands."""
 
     __slots__ = ("path", "values", "written")
 
     def __init__(
-        self, values: dict[str, object], path: Path, written: dict[str, str] | None = None
+        self, values: dict[str, object], path: Path, written: Mapping[str, str] = _AS_NAMED
     ) -> None:
         self.values = values
         self.path = path
-        self.written = written or {}
+        self.written = written
 
     def at(self, key: str) -> Path:
         return (*self.path, self.written.get(key, key))
@@ -105,8 +108,10 @@ class GuardReader:
             config = {}
         if not is_map(config):
             return self._wrong(config_path, config_key, "a mapping", config)
-        settings = self._renamed(kind, config, config_path)
-        if not settings.values.keys() <= known:
+        if config.keys() <= known:
+            settings = Settings(config, config_path)
+        else:
+            settings = self._renamed(kind, config, config_path)
             self._unknown(kind, settings)
         return self._configured(kind, settings, config_path, at, depth)
 
@@ -136,8 +141,6 @@ class GuardReader:
     def _renamed(self, kind: str, config: dict[str, object], path: Path) -> Settings:
         """The config with older keys under their new names."""
         older = OLD_TURNS_KEYS if kind == "turn_count_exceeded" else OLD_CONFIG_KEYS
-        if config.keys().isdisjoint(older):
-            return Settings(config, path)
         values: dict[str, object] = {}
         written: dict[str, str] = {}
         for key, value in config.items():

@@ -30,7 +30,7 @@ def document(path: str, content: bytes) -> Document:
 
 def parse(path: str, text: str) -> Document:
     """The document of a text; JSON or YAML by the file's suffix, else by how it begins."""
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = "\r\n" if "\r" in text and "\r\n" in text else "\n"
     language = language_of(path, text)
     if language == "json":
         from statecli.text import json_text

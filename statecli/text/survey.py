@@ -21,27 +21,22 @@ class Survey(NamedTuple):
 
 def survey(value: object) -> Survey | None:
     """Level by level, so that depth costs no stack; None below MAX_DEPTH levels."""
-    count = 0
+    keys = 0
     names: set[str] = set()
     texts: list[str] = []
     level: list[object] = [value]
     for _ in range(MAX_DEPTH + 1):
+        texts += [item for item in level if type(item) is str and len(item) >= LONG]
+        mappings = [item for item in level if type(item) is dict]
+        keys += sum(map(len, mappings))
+        names.update(*mappings)
         inner: list[object] = []
+        for mapping in mappings:
+            inner += mapping.values()
         for item in level:
-            kind = type(item)
-            if kind is str:
-                assert isinstance(item, str)
-                if len(item) >= LONG:
-                    texts.append(item)
-            elif kind is dict:
-                assert isinstance(item, dict)
-                count += len(item)
-                names.update(item)
-                inner.extend(item.values())
-            elif kind is list:
-                assert isinstance(item, list)
-                inner.extend(item)
+            if type(item) is list:
+                inner += item
         if not inner:
-            return Survey(count, frozenset(names), texts)
+            return Survey(keys, frozenset(names), texts)
         level = inner
     return None

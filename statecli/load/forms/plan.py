@@ -113,8 +113,11 @@ def _transitions(
                 index,
                 here,
                 at,
-                description=text if isinstance(text, str) else "",
-                stated_priority="priority" in item,
+                text if type(text) is str else "",
+                "written",
+                "",
+                "",
+                "priority" in item,
             )
         )
     return tuple(found)
