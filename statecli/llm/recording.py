@@ -68,8 +68,8 @@ def as_reply(request: Request, chunks: list[Chunk]) -> dict[str, Any]:
     calls = [{c.call.name: dict(c.call.arguments)} for c in chunks if c.call is not None]
     reply: dict[str, Any] = {}
     if calls:
-        return {"calls": calls}  # a text beside calls is not said: the model is asked again
-    if request.what == "arguments":
+        reply["calls"] = calls
+    elif request.what == "arguments":
         reply["calls"] = [{request.tools[0].name: value or {}}]
     elif request.what == "delta" and isinstance(value, dict):
         writes = {key: item for key, item in value.items() if key != "reply" and item is not None}

@@ -29,7 +29,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "tool": ("tool", "calls"),
     "arguments": ("calls",),
     "plan": ("plan",),
-    "step": ("reply", "ok"),
+    "step": ("reply", "ok", "calls"),
     "verdict": ("verdict",),
     "check": ("check",),
     "skill": ("skill",),
@@ -96,8 +96,9 @@ class ScriptProvider:
             yield chunk
 
     def _take(self, asked: str, keys: tuple[str, ...], *, keep: bool = False) -> Reply:
-        """The next reply, if it has one of the keys. The calls of a reply and its text are two
-        answers; with `keep` its calls stay for the question that comes next."""
+        """The next reply, if it has one of the keys. Text beside calls is said with them where
+        another answer follows, else once they are done: the model is asked again after calls.
+        With `keep` the calls stay for the question that comes next."""
         if not self._queue:
             raise OffScript(f"{self.place()}: {asked}, but this turn has no reply left")
         reply = self._queue[0]
@@ -108,8 +109,10 @@ class ScriptProvider:
         if keep and "calls" in reply.items:
             return reply
         self._queue.pop(0)
-        if "calls" in reply.items and "reply" in reply.items:
-            self._queue.insert(0, Reply({"reply": reply.items["reply"]}, reply.path))
+        if "calls" in keys and "calls" in reply.items and "reply" in reply.items:
+            if not (self._queue and self._queue[0].fits(*keys)):
+                self._queue.insert(0, Reply({"reply": reply.items["reply"]}, reply.path))
+                return Reply({"calls": reply.items["calls"]}, reply.path)
         return reply
 
     def _chunks(self, request: Request, reply: Reply) -> Iterator[Chunk]:
@@ -120,7 +123,9 @@ class ScriptProvider:
             if "reply" in items:
                 yield Chunk(text=items["reply"])
             yield Chunk(value={"reply": items.get("reply", ""), **items["writes"]})
-        elif what == "turn" and calls:
+        elif what in ("turn", "step") and calls:
+            if "reply" in items:
+                yield Chunk(text=items["reply"])
             for name, arguments in calls:
                 self._calls += 1
                 yield Chunk(call=Call(f"call-{self._calls}", name, arguments))

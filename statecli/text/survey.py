@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 #: Deeper than any graph, and far below what would exhaust the stack.
 MAX_DEPTH = 100
@@ -24,18 +25,24 @@ def survey(value: object) -> Survey | None:
     keys = 0
     names: set[str] = set()
     texts: list[str] = []
-    level: list[object] = [value]
-    for _ in range(MAX_DEPTH + 1):
-        texts += [item for item in level if type(item) is str and len(item) >= LONG]
-        mappings = [item for item in level if type(item) is dict]
-        keys += sum(map(len, mappings))
-        names.update(*mappings)
+    level: list[object] = [[value]]
+    for _ in range(MAX_DEPTH + 2):
         inner: list[object] = []
-        for mapping in mappings:
-            inner += mapping.values()
-        for item in level:
-            if type(item) is list:
-                inner += item
+        for container in level:
+            items: Iterable[Any] = ()
+            if isinstance(container, dict):
+                keys += len(container)
+                names.update(container)
+                items = container.values()
+            elif isinstance(container, list):
+                items = container
+            for item in items:
+                kind: type = type(item)
+                if kind is str:
+                    if len(item) >= LONG:
+                        texts.append(item)
+                elif kind is dict or kind is list:
+                    inner.append(item)
         if not inner:
             return Survey(keys, frozenset(names), texts)
         level = inner
