@@ -35,7 +35,6 @@ _shtab_statecli_validate___fail_on_choices=(error warning info never)
 _shtab_statecli_validate___format_choices=(concise github json sarif text)
 _shtab_statecli_explain___format_choices=(text json)
 _shtab_statecli_explain___form_choices=(states plan)
-_shtab_statecli_sessions_pos_0_choices=(list show resume fork export rm prune)
 _shtab_statecli_pos_0_choices=(validate explain chat sessions)
 
 _shtab_statecli_validate_pos_0_nargs='*'

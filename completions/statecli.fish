@@ -109,10 +109,10 @@ complete -c statecli -n '_shtab_statecli_using chat' -l task-id -x -d 'the id of
 complete -c statecli -n '_shtab_statecli_using chat' -l user-id -x -d 'who talks, told to every tool'
 complete -c statecli -n '_shtab_statecli_using chat' -l store -x -d 'where sessions are kept: a file, or memory'
 complete -c statecli -n '_shtab_statecli_using chat' -l input -x -d 'a value from the start'
-complete -c statecli -n '_shtab_statecli_using chat' -l halt-before -x -d STATE
-complete -c statecli -n '_shtab_statecli_using chat' -l halt-after -x -d STATE
-complete -c statecli -n '_shtab_statecli_using chat' -l step -d 'stop before every step'
-complete -c statecli -n '_shtab_statecli_using chat' -l max-steps -x -d 'steps between two waits'
+complete -c statecli -n '_shtab_statecli_using chat' -l halt-before -x -d 'before this state runs'
+complete -c statecli -n '_shtab_statecli_using chat' -l halt-after -x -d 'once this state has run and its way out is chosen'
+complete -c statecli -n '_shtab_statecli_using chat' -l step -d 'before every step'
+complete -c statecli -n '_shtab_statecli_using chat' -l max-steps -x -d 'after N steps without the person'
 complete -c statecli -n '_shtab_statecli_using chat' -l json -d 'events as JSON lines'
 complete -c statecli -n '_shtab_statecli_using chat' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'also write the events to this file'
 complete -c statecli -n '_shtab_statecli_using chat' -l force -d 'run a graph that has errors'
@@ -128,4 +128,3 @@ complete -c statecli -n '_shtab_statecli_using sessions' -l store -x -d 'where s
 complete -c statecli -n '_shtab_statecli_using sessions' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'export: write to this file'
 complete -c statecli -n '_shtab_statecli_using sessions' -l days -x -d 'prune: what was not used for N days'
 complete -c statecli -n '_shtab_statecli_using sessions' -l json -d 'list and show as JSON'
-complete -c statecli -n '_shtab_statecli_using sessions; and test $_shtab_statecli_npos -eq 0' -ka "list show resume fork export rm prune" -d 'one of: list, show, resume, fork, export, rm, prune'

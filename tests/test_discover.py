@@ -78,6 +78,7 @@ def test_without_arguments(tmp_path: Path) -> None:
         ('{"StartAt": "a", "States": {}}', False),
         ('{"nodes": [], "edges": []}', False),
         ("initial: a\nstates: {a: {on: {GO: b}}, b: {}}\n", False),
+        ("type: parallel\nstates: {a: {states: {b: {on: {GO: b}}}}}\n", False),
         ("initial: a\nstates: {on: {type: user, transition: {next: [on]}}}\n", True),
     ],
 )

@@ -12,7 +12,8 @@ from statecli.kernel.apply import fold
 from statecli.kernel.calls import Plan
 from statecli.kernel.choose import Ask, Take, choose
 from statecli.kernel.order import routes_of
-from statecli.kernel.settle import Recorder, end_turn, limit, settle
+from statecli.kernel.limits import limit
+from statecli.kernel.settle import Recorder, end_turn, settle
 from statecli.load.loader import load
 from statecli.model.event import Body, Entered, Started
 from statecli.model.graph import END, Graph

@@ -10,7 +10,7 @@ from statecli import __version__
 from statecli.cli.output import wants_color, width, write
 from statecli.cli.settings import Settings
 from statecli.config import Config
-from statecli.discover import content
+from statecli.discover import reason_of
 from statecli.lint.linter import check, facts_of
 from statecli.lint.rule import FAMILIES, Rule, rules
 from statecli.load.loader import FORMS, build
@@ -84,10 +84,8 @@ def _nearest(word: str, known: Iterable[str], all_of_them: str) -> str:
 
 
 def _graph(args: argparse.Namespace, path: str, names: list[str]) -> int:
-    if os.path.isdir(path):
-        raise Unable(f"{path}: this is a folder", "name one graph file")
     config = _config(args, path)
-    document = reading.document(path.removeprefix("./"), content(path, MAX_BYTES))
+    document = reading.document(path.removeprefix("./"), _content(path))
     facts = facts_of(build(document, args.form or config.form(path)), config)
     found = check(facts)
     broken = [item for item in found if _prevents(item)]
@@ -105,6 +103,16 @@ def _graph(args: argparse.Namespace, path: str, names: list[str]) -> int:
     numbers = [facts.index[name] for name in dict.fromkeys(names)] or range(len(facts.states))
     write(graph_text.pieces(facts, found, numbers, args.format, whole=not names))
     return 0
+
+
+def _content(path: str) -> bytes:
+    if os.path.isdir(path):
+        raise Unable(f"{path}: this is a folder", "name one graph file")
+    try:
+        with open(path, "rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise Unable(f"{path}: {reason_of(error)}") from error
 
 
 def _config(args: argparse.Namespace, path: str) -> Config:

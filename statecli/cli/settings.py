@@ -6,14 +6,11 @@ import argparse
 import os
 from collections.abc import Iterable, Sequence
 
-from statecli.config import Config, nearest_file
+from statecli.config import SEVERITIES, Config, nearest_file
 from statecli.lint.rule import FAMILIES, rules
 from statecli.load.loader import FORMS
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
-
-SEVERITIES = ("error", "warning", "info", "off")
-LEVELS = ("error", "warning", "info", "never")
 
 
 class Settings:

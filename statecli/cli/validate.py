@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from statecli import __version__
 from statecli.cli.output import tell, write
 from statecli.cli.outputs import Outputs
-from statecli.cli.settings import LEVELS, Settings
+from statecli.cli.settings import Settings
 from statecli.cli.sources import Source, Sources
+from statecli.config import LEVELS
 from statecli.lint.facts import Facts
 from statecli.lint.linter import check, facts_of
 from statecli.lint.rule import rules

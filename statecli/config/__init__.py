@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 NAMES = ("statecli.toml", "pyproject.toml")
+#: What a call may fail on, and what a rule may count for.
+LEVELS = ("error", "warning", "info", "never")
+SEVERITIES = ("error", "warning", "info", "off")
 #: A pyproject.toml that may hold `[tool.statecli]`; most do not, and are not parsed at all.
 _TABLE = rb"""(?m)^\s*\[?\s*["']?tool["']?\s*(?:\.\s*["']?statecli|\]|=)"""
 

@@ -9,13 +9,11 @@ import tomllib
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from statecli.config import Config
+from statecli.config import LEVELS, SEVERITIES, Config
 from statecli.model.data import described
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 
-LEVELS = ("error", "warning", "info", "never")
-SEVERITIES = ("error", "warning", "info", "off")
 CASES = ("snake_case", "kebab-case", "camelCase", "PascalCase")
 
 

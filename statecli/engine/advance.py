@@ -6,13 +6,16 @@ engine does no I/O of its own: the world does, and whoever reads the stream stor
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import NamedTuple
 
 from statecli.engine.move import move, take
-from statecli.kernel.settle import Recorder, end_turn, enter, limit, settle
+from statecli.kernel.limits import limit
+from statecli.kernel.settle import Recorder, end_turn, enter, settle
+from statecli.kernel.template import filled
 from statecli.kinds.choice import Choice
-from statecli.kinds.step import Delta, Run, Step, body_of
+from statecli.kinds.step import Delta, Run, Step, body_of, closing
 from statecli.model.event import (
     Answered,
     Body,
@@ -21,17 +24,21 @@ from statecli.model.event import (
     Failed,
     Interrupted,
     Limited,
+    Resumed,
     Said,
     Trial,
     Turned,
     Waiting,
+    Warned,
 )
 from statecli.model.graph import WAITING_KINDS, Graph, State, Transition
-from statecli.model.ports import EndOfInput, Unanswered, World
+from statecli.model.guard import GuardMissingField
+from statecli.model.ports import EndOfInput, ModelError, Unanswered, World
 from statecli.model.snapshot import Snapshot
 
 #: Asked with the snapshot; True stops the run there.
 Stop = Callable[[Snapshot], bool]
+_Pieces = AsyncIterator[Delta | None]
 
 
 class Custom(NamedTuple):
@@ -45,7 +52,9 @@ class Engine:
     """One call of `advance`: a recorder, the world, and what may stop it early.
 
     `before` is asked before each body, `after` once a body is done and its route chosen; True
-    stops there, resumable (breakpoints, step mode, `halt_before` and `halt_after`).
+    stops there, resumable (breakpoints, step mode, `halt_before` and `halt_after`). `since` is when
+    the run would have begun if it had never rested, for the limit `timeout`. `error` is what the
+    last body raised.
     """
 
     def __init__(
@@ -57,6 +66,7 @@ class Engine:
         custom: Custom | None = None,
         before: Stop | None = None,
         after: Stop | None = None,
+        since: float | None = None,
     ) -> None:
         self.graph = graph
         self.world = world
@@ -64,140 +74,179 @@ class Engine:
         self.custom = custom or Custom()
         self.before = before
         self.after = after
+        self.since = since
         self.number = snapshot.token.id
         self.stopped = False
-        self._unanswered: Unanswered | None = None
+        self.error: Exception | None = None
+        self._ran: list[str] = []
+        self._end: Ended | None = None
 
     @property
     def snapshot(self) -> Snapshot:
         return self.to.snapshot
 
     async def advance(self, line: str | None = None) -> AsyncIterator[Body | Delta]:
-        """The person's line (None: go on), then everything until the next wait."""
+        """The person's line (None: go on), then everything until the next wait. Raises Unanswered
+        where lines off a terminal did not fit."""
         if self.snapshot.status == "ended":
             return
         if line is not None:
             self.to.emit(Said(line, self.world.new_id()))
+        elif self.snapshot.status != "running":
+            self.to.emit(Resumed(runs=True))
+        for body in self._drain():
+            yield body
+        while not self.stopped and self.snapshot.status == "running":
+            async with closing(self._step()) as pieces:
+                async for piece in pieces:
+                    for body in self._drain():
+                        yield body
+                    if piece is not None:
+                        yield piece
             for body in self._drain():
                 yield body
-        seen: list[str] = []
-        while not self.stopped:
-            async for item in self._step(seen):
-                if item is not None:
-                    yield item
-                for body in self._drain():
-                    yield body
-            for body in self._drain():
-                yield body
-            if self._unanswered is not None:
-                raise self._unanswered
-            if self.snapshot.status != "running":
-                return
+        if self._end is not None:
+            yield self._end
+        if isinstance(self.error, Unanswered):
+            raise self.error
 
     def _drain(self) -> list[Body]:
+        """What was emitted since the last time. The end of a plan is told last, after what is said
+        at it."""
         bodies, self.to.bodies = self.to.bodies, []
+        if bodies and self.graph.is_plan and isinstance(bodies[-1], Ended):
+            end = bodies.pop()
+            assert isinstance(end, Ended)
+            self._end = end
         return bodies
 
-    async def _step(self, seen: list[str]) -> AsyncIterator[Delta | None]:
+    def _new_step(self) -> Step:
+        return Step(self.to, self.world, self.number, self.custom.waiting, self.since)
+
+    async def _step(self) -> _Pieces:
         """One body and what follows from it."""
-        state = self.graph.states[self.to.token(self.number).state]
-        if self.snapshot.entries:
-            async for item in self._entry():
-                yield item
-            return
-        if not self._goes_on(state, seen):
-            return
-        if self.before is not None and self.before(self.snapshot):
-            self.stopped = True
-            return
-        seen.append(state.name)
-        step = Step(self.to, self.world, self.number)
+        name = self.to.token(self.number).state
+        state = self.graph.states[name]
+        step = self._new_step()
+        work = self._entry(step) if self.snapshot.entries else None
+        if work is None:
+            if not self._goes_on(state, step):
+                return
+            if self.before is not None and self.before(self.snapshot):
+                self.stopped = True
+                return
+            self._ran.append(name)
+            work = self._body_and_move(state, step)
         try:
-            async for item in self._body_and_move(state, step):
-                yield item
+            async with closing(work) as pieces:
+                async for piece in pieces:
+                    yield piece
         except EndOfInput:
-            self.to.emit(Interrupted(self.number, state.name, "end of input"))
-            self.stopped = True
+            self._interrupted(name, "end of input")
         except Unanswered as error:
-            self.to.emit(Interrupted(self.number, state.name, "no answer fitted"))
-            self.stopped, self._unanswered = True, error
+            self.error = error
+            self._interrupted(name, "no answer fitted")
         except Exception as error:
-            self._failed(state.name, error)
+            self.error = error
+            self._failed(name, error)
         if self.snapshot.status == "ended" and self.graph.is_plan:
-            async for item in self._farewell(step):
-                yield item
-        elif self.after is not None and self.after(self.snapshot):
+            async with closing(self._farewell(state)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        running = not self.stopped and self.snapshot.status == "running"
+        if running and self.after is not None and self.after(self.snapshot):
             self.stopped = True
 
-    async def _body_and_move(self, state: State, step: Step) -> AsyncIterator[Delta | None]:
-        async for item in self._body(state)(step):
-            yield item
+    def _interrupted(self, name: str, why: str) -> None:
+        """Nobody answers: the step begins anew when the run is taken up again."""
+        self.to.emit(Interrupted(self.number, name, why, again=True))
+        self.stopped = True
+
+    async def _body_and_move(self, state: State, step: Step) -> _Pieces:
+        async with closing(self._body(state)(step)) as pieces:
+            async for piece in pieces:
+                yield piece
         if state.is_plan:
             self._plan_turn_over(step)
         elif step.again:
             self.to.emit(Waiting(self.number, state.name))
+        elif step.ended:
+            self.to.emit(Ended(self.number, state.name))
+        elif step.jump is not None:
+            self._jump(state, step.jump)
         else:
-            async for item in self._move(step):
-                yield item
+            async with closing(self._move(step)) as pieces:
+                async for piece in pieces:
+                    yield piece
 
     def _body(self, state: State) -> Run:
         body = self.custom.bodies.get(state.kind) or body_of(state.kind)
         if body is None:
-            raise LookupError(f"nothing here runs states of the kind '{state.kind}'")
+            raise ModelError(f"nothing here runs states of the kind '{state.kind}'")
+        if state.fans_out:
+            raise ModelError(f"'{state.name}' takes several ways at once: no branches run here yet")
         return body
 
-    def _goes_on(self, state: State, seen: list[str]) -> bool:
+    def _goes_on(self, state: State, step: Step) -> bool:
         """Whether the state's body is to run now; else the run waits or a limit stops it."""
-        if state.is_plan:
-            rests = self.snapshot.line is None and not self.snapshot.awaits_reply
-        else:
-            rests = self._waits(state.kind) and self.snapshot.line is None
+        waits = step.waits(state.name)
+        rests = waits and self.snapshot.line is None
+        if rests and state.is_plan and self.snapshot.awaits_reply:
+            rests = False  # an opening turn
         if rests:
             self.to.emit(Waiting(self.number, state.name))
             return False
-        if self._waits(state.kind):
-            return True
-        if self.snapshot.steps >= limit(self.graph, "max_steps"):
-            self._limited(state.name, seen)
+        if not waits and self.snapshot.steps >= limit(self.graph, "max_steps"):
+            self._limited(state.name)
             return False
-        return True
+        return state.kind == "user" or not step.over_budget()
 
-    async def _entry(self) -> AsyncIterator[Delta | None]:
+    async def _entry(self, step: Step) -> _Pieces:
         """The model chooses among the entry transitions before the first body."""
-        token = self.to.token(self.number)
+        origin = step.token.state
         routes = [
-            Transition(token.state, name, None, 1, number, (), ())
+            Transition(origin, name, None, 1, number, (), ())
             for number, name in enumerate(self.snapshot.entries)
         ]
-        asked = Choice(Step(self.to, self.world, self.number), routes)
-        async for item in asked.run():
-            yield item
-        route, names = asked.route or routes[0], tuple(route.target for route in routes)
-        chose = Chose(self.number, token.state, route.target, route.number, (), names)
-        self.to.emit(chose._replace(answers=tuple(asked.answers), by="entry"))
-        enter(self.to, self.number, route.target, None, "entry")
+        asked = Choice(step, routes)
+        async for piece in asked.run():
+            yield piece
+        names, answers = tuple(route.target for route in routes), tuple(asked.answers)
+        if asked.route is None:
+            self._unchosen(origin, names)
+            return
+        target, number = asked.route.target, asked.route.number
+        chose = Chose(self.number, origin, target, number, (), names, answers, "entry")
+        self.to.emit(chose)
+        enter(self.to, self.number, target, None, "entry")
 
-    async def _farewell(self, step: Step) -> AsyncIterator[Delta | None]:
+    async def _farewell(self, state: State) -> _Pieces:
         """What a plan says at its end, and the summary that it may ask for."""
+        if state.settings.get("message") and state.kind == "terminal":
+            return
         metadata = self.graph.settings.get("metadata")
         for key in ("plan_builder", "canvas", "end_node_config"):
             metadata = metadata.get(key) if isinstance(metadata, dict) else None
         if not isinstance(metadata, dict):
             return
+        step = self._new_step()
         message = metadata.get("farewell_message")
         if isinstance(message, str) and message.strip():
-            step.say(message.strip())
+            step.say(filled(message.strip(), self.snapshot.data))
             yield None
         summary = metadata.get("summary_behavior")
-        if summary in ("brief", "full"):
-            step = Step(self.to, self.world, self.number)
-            async for item in step.ask(step.request("reply", f"Write a {summary} summary.")):
-                yield item
-            if step.answer.text:
+        if summary not in ("brief", "full"):
+            return
+        request = step.request("reply", f"Write a {summary} summary of the conversation.", state)
+        try:
+            async for piece in step.ask(request):
+                yield piece
+        except (ModelError, EndOfInput, Unanswered) as error:
+            why = str(error) or "nobody is there"
+            self.to.emit(Warned(self.number, state.name, f"there is no summary: {why}"))
+        else:
+            if step.answer.text.strip():
                 step.say(step.answer.text)
-
-    def _waits(self, kind: str) -> bool:
-        return kind in WAITING_KINDS or kind in self.custom.waiting
 
     def _plan_turn_over(self, step: Step) -> None:
         """The end of a plan state's turn. An opening turn, without a line, moves no counter."""
@@ -217,30 +266,31 @@ class Engine:
         else:
             end_turn(self.to, self.number)
 
-    async def _move(self, step: Step) -> AsyncIterator[Delta | None]:
-        """Go to the next state, by the routes or as the body said."""
+    async def _move(self, step: Step) -> _Pieces:
+        """Go to the next state by the routes."""
         state = step.state
-        if step.ended:
-            self.to.emit(Ended(self.number, state.name))
-            return
-        if step.jump is not None:
-            self._jump(state, step.jump)
-            return
-        by = "line" if self._waits(state.kind) else "order"
-        options = move(self.to, self.number, state, by=by, allowed=step.options, target=step.target)
+        by = "line" if step.waits(state.name) else "order"
+        options = move(self.to, self.number, state, by=by, allowed=step.options)
         if options is None:
             return
-        asked = Choice(step, options)
-        async for item in asked.run():
-            yield item
+        asked = Choice(step, options, self._strays(state, options), step.answered)
+        async for piece in asked.run():
+            yield piece
         names = tuple(route.target for route in options)
         if asked.route is None:
-            message = f"the model named none of {', '.join(names)}; asked twice"
-            self.to.emit(Limited(self.number, state.name, "choice", message))
+            self._unchosen(state.name, names)
             return
-        answers = tuple(asked.answers)
         trials = tuple(Trial(route.number, route.target, None) for route in options)
+        answers = tuple(asked.answers)
         take(self.to, self.number, state, asked.route, trials, names, answers, by=asked.by)
+
+    def _strays(self, state: State, options: tuple[Transition, ...]) -> list[Transition]:
+        """The other targets of a state, where `on_invalid` may lead."""
+        return [r for r in state.transitions if r not in options and r.target in self.graph.states]
+
+    def _unchosen(self, name: str, names: tuple[str, ...]) -> None:
+        message = f"the model named none of {', '.join(names)}, asked twice"
+        self.to.emit(Limited(self.number, name, "choice", message))
 
     def _jump(self, state: State, target: str) -> None:
         """A body that named its next state itself (Agentex)."""
@@ -248,31 +298,44 @@ class Engine:
         route = Transition(state.name, target, None, 1, number, (), ())
         take(self.to, self.number, state, route, by="body")
 
-    def _limited(self, name: str, seen: list[str]) -> None:
+    def _limited(self, name: str) -> None:
+        """Which states ran how often, those that repeated first."""
         most = limit(self.graph, "max_steps")
-        path = " -> ".join(seen[-6:])
-        message = f"{most} steps without the person (max_steps)"
-        if path:
-            message += f": ... {path} -> {name}" if len(seen) > 6 else f": {path} -> {name}"
-        self.to.emit(Limited(self.number, name, "max_steps", message))
+        counts = Counter(self._ran).most_common()
+        ran = ", ".join(f"'{state}' {_times(count)}" for state, count in counts[:6])
+        message = f"max_steps: {most} steps without the person"
+        self.to.emit(
+            Limited(self.number, name, "max_steps", f"{message} ({ran})" if ran else message)
+        )
 
     def _failed(self, name: str, error: Exception) -> None:
         """The run resumes at the same state, or goes to `on_error`."""
         text = str(error) or type(error).__name__
-        self.to.emit(Failed(self.number, name, text))
-        target = dict(self.graph.states[name].jumps).get("on_error")
+        if not isinstance(error, ModelError | GuardMissingField):
+            text = f"{type(error).__name__}: {error}" if str(error) else text
+        here = self.to.token(self.number).state if self.snapshot.status != "ended" else name
+        self.to.emit(Failed(self.number, here, text))
+        target = dict(self.graph.states[here].jumps).get("on_error")
         if target is not None and target in self.graph.states:
-            enter(self.to, self.number, target, None, why="on_error")
+            state = self.graph.states[here]
+            waits = state.kind in WAITING_KINDS or state.kind in self.custom.waiting
+            by = "line" if waits else "on_error"
+            enter(self.to, self.number, target, None, by, "on_error")
             if self.graph.states[target].is_plan:
                 settle(self.to, self.number)
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def first_state(graph: Graph) -> tuple[str, bool]:
-    """Where a run begins, and whether that plan state speaks first (`agent_spawn_mode`)."""
+    """Where a run begins, and whether a plan state that begins it speaks first
+    (`agent_spawn_mode`)."""
     name = graph.roots()[0] if graph.roots() else graph.initial
     metadata = graph.settings.get("metadata")
     builder = metadata.get("plan_builder") if isinstance(metadata, dict) else None
     start = builder.get("start") if isinstance(builder, dict) else None
     mode = start.get("agent_spawn_mode") if isinstance(start, dict) else None
-    state = graph.states.get(name)
-    return name, state is not None and state.is_plan and mode != "on_demand"
+    plans = any(graph.states[root].is_plan for root in graph.roots())
+    return name, plans and mode != "on_demand"

@@ -84,9 +84,7 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
     tokens, data, _, steps, line, entries, *rest = snapshot
     messages = data.get("messages")
     token = _new(Token, (number, name, 0, 0, "", True, False, len(messages) if messages else 0))
-    tokens = (
-        (token,) if len(tokens) == 1 else tuple(token if t.id == number else t for t in tokens)
-    )
+    tokens = (token,) if len(tokens) == 1 else tuple(token if t.id == number else t for t in tokens)
     if by in STEPS:
         steps, line = steps + 1, None
     elif by == "line":

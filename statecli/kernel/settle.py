@@ -92,9 +92,7 @@ def tried(
     trials: list[Trial] = []
     missing: list[str] = []
     token = to.token(number)
-    choice = choose(
-        to.graph, to.snapshot, token, trials, at_turn_end=at_turn_end, missing=missing
-    )
+    choice = choose(to.graph, to.snapshot, token, trials, at_turn_end=at_turn_end, missing=missing)
     for key in dict.fromkeys(missing):
         to.emit(Guard_Missing_Field(number, token.state, key))
     for trial in trials:

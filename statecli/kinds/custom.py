@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from statecli import arkos
+from statecli.kinds.arguments import refusal
 from statecli.kinds.step import Delta, Run, Step
 from statecli.model.event import Called, Returned
 from statecli.model.graph import KINDS, Graph
@@ -60,7 +61,8 @@ def _loaded(path: Path) -> dict[str, Run]:
 
 
 def body(thing: Any) -> Run:
-    """The body that a registered class or function is. A class is made once for each state."""
+    """The body that a registered class or function is. A class is made once for each state. A
+    message or a text that it gives back is said, a mapping becomes data."""
     instances: dict[str, Any] = {}
 
     async def run(step: Step) -> AsyncIterator[Delta | None]:
@@ -79,6 +81,8 @@ def body(thing: Any) -> Run:
         content = getattr(work.result, "content", work.result)
         if isinstance(content, str) and content:
             step.say(content)
+        elif isinstance(content, Mapping):
+            step.change(content)
         yield None
         if getattr(target, "is_terminal", False):
             step.ended = True
@@ -105,7 +109,7 @@ class _Work:
         self.result: Any = None
 
     async def pauses(self) -> AsyncIterator[None]:
-        result = self.call(context_of(self.agent.step), self.agent)
+        result = self.call(*self._arguments())
         if not inspect.isawaitable(result):
             self.result = result
             return
@@ -123,6 +127,15 @@ class _Work:
         finally:
             task.cancel()
 
+    def _arguments(self) -> tuple[Any, ...]:
+        """The conversation, and the agent where the function takes it (document 000 has both)."""
+        context = context_of(self.agent.step)
+        try:
+            inspect.signature(self.call).bind(context, self.agent)
+        except TypeError:
+            return (context,)
+        return (context, self.agent)
+
 
 async def _awaited(work: Awaitable[Any]) -> Any:
     return await work
@@ -134,7 +147,7 @@ class Agent:
     def __init__(self, step: Step) -> None:
         self.step = step
         self.paused: asyncio.Queue[asyncio.Event] = asyncio.Queue()
-        self.current_user_id = getattr(step.world, "user_id", None)
+        self.current_user_id = step.world.user_id
         self.tool_manager = ToolManager(self)
 
     async def pause(self) -> None:
@@ -150,7 +163,8 @@ class Agent:
         schema = _schema(json_schema)
         what = "structured" if schema is not None else "reply"
         note = texts[-1] if texts else ""
-        async for piece in step.ask(step.request(what, note, schema=schema, note=note)):
+        request = step.request(what, note, schema=schema, note=note)
+        async for piece in step.ask(request, shown=False):
             if piece is None:
                 await self.pause()
         answer = step.answer
@@ -162,7 +176,8 @@ class Agent:
 
     async def create_tool_option_class(self) -> Any:
         """A class with `model_json_schema`, for the choice of a tool."""
-        names = [tool.name for tool in await self.step.world.tools(None)]
+        servers = await self.tool_manager.list_all_tools()
+        names = [name for tools in servers.values() for name in tools]
 
         class ToolOption:
             @staticmethod
@@ -206,9 +221,13 @@ class ToolManager:
             ToolSpec(tool_name, ""),
         )
         call = step.world.new_id()
-        step.emit(Called(step.number, step.state.name, call, tool.name, dict(arguments or {})))
+        given, user = dict(arguments or {}), user_id or step.world.user_id or ""
+        reason = refusal(tool.schema, given)
+        if reason:
+            raise ModelError(f"the arguments of {tool.name} do not fit: {reason}")
+        step.emit(Called(step.number, step.state.name, call, tool.name, given, user))
         await self._agent.pause()
-        result = await step.world.call(tool, dict(arguments or {}))
+        result = await step.world.call(tool, given)
         shown = result.structured if result.structured is not None else result.text
         step.emit(Returned(step.number, step.state.name, call, shown, result.ok))
         if not result.ok:

@@ -13,7 +13,7 @@ from statecli.model.ports import ModelError
 async def run(step: Step) -> AsyncIterator[Delta | None]:
     """Writes `plan`, `plan_step` and `needs_permission`; with permission only waiting targets."""
     prompt = system_prompt(step.graph, step.state, step.snapshot)
-    async for piece in step.ask(step.request("plan", prompt, schema=plan_schema())):
+    async for piece in step.ask(step.request("plan", prompt, schema=plan_schema()), shown=False):
         yield piece
     value = step.answer.value
     steps = value.get("steps") if isinstance(value, dict) else None

@@ -24,10 +24,8 @@ def system_prompt(
     """`system_prompt` of the graph and `prompt` (else the description) of the state, with values
     for their variables; then the fields it reads, its open tasks or its goal, and the skills."""
     now = snapshot or Snapshot()
-    parts: list[str] = []
-    for text in (graph.settings.get("system_prompt"), _prompt(state)):
-        if isinstance(text, str) and text.strip():
-            parts.append(filled(text.strip(), now.data))
+    texts = (graph.settings.get("system_prompt"), _prompt(state))
+    parts = [filled(t.strip(), now.data) for t in texts if isinstance(t, str) and t.strip()]
     parts.extend("\n".join(lines) for lines in _lists(state, now, skills) if len(lines) > 1)
     return "\n\n".join(parts)
 

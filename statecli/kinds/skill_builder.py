@@ -18,8 +18,9 @@ MAX_TEXT = 20_000
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
     """One markdown file in the skills folder, named by the model, approved by the person."""
-    prompt = system_prompt(step.graph, step.state)
-    async for piece in step.ask(step.request("skill", prompt, schema=skill_schema())):
+    prompt = system_prompt(step.graph, step.state, step.snapshot, step.world.known_skills())
+    request = step.request("skill", prompt, schema=skill_schema())
+    async for piece in step.ask(request, shown=False):
         yield piece
     value = step.answer.value
     name, text = (value.get("name"), value.get("text")) if isinstance(value, dict) else ("", "")

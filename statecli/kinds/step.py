@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from statecli.kernel.limits import used_up
 from statecli.kernel.reducers import fitted, is_conversation
 from statecli.kernel.settle import Recorder
 from statecli.model.event import Answered, Asked, Body, Changed, Limited, Spent, Streamed, Warned
 from statecli.model.graph import KINDS, WAITING_KINDS, Graph, State
-from statecli.model.ports import Call, Chunk, Request, World
+from statecli.model.ports import Call, Request, World
 from statecli.model.snapshot import Messages, Snapshot, Token
 
+PieceT = TypeVar("PieceT")
 #: Text that was shown is stored at least this often, in seconds.
 STREAM_SECONDS = 1.0
 
@@ -84,9 +85,11 @@ class Step:
     def emit(self, body: Body) -> None:
         self.to.emit(body)
 
-    def request(self, what: str, prompt: str = "", **more: Any) -> Request:
-        """A question to the model about this state."""
-        return Request(what, self.graph, self.state, self.snapshot, prompt, **more)
+    def request(
+        self, what: str, prompt: str = "", state: State | None = None, **more: Any
+    ) -> Request:
+        """A question to the model about this state (or another one)."""
+        return Request(what, self.graph, state or self.state, self.snapshot, prompt, **more)
 
     def waits(self, name: str) -> bool:
         """Whether a state hands control back to the person."""
@@ -139,7 +142,7 @@ class Step:
         text, value = "", None
         calls: list[Call] = []
         stored, last = 0, self.world.now()
-        async with aclosing(_closable(self.world.complete(request))) as chunks:
+        async with closing(self.world.complete(request)) as chunks:
             async for chunk in chunks:
                 if chunk.text:
                     text += chunk.text
@@ -169,16 +172,15 @@ class Step:
         self.emit(Answered(self.number, self.token.state, text, self.world.new_id()))
 
 
-def _closable(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, None]:
-    """A provider's answer, closed at once when nobody listens any more."""
-    if isinstance(chunks, AsyncGenerator):
-        return chunks
-    return _wrapped(chunks)
-
-
-async def _wrapped(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, None]:
-    async for chunk in chunks:
-        yield chunk
+@asynccontextmanager
+async def closing(pieces: AsyncIterator[PieceT]) -> AsyncIterator[AsyncIterator[PieceT]]:
+    """A stream that is closed at once when nobody listens any more: a model's answer, a body."""
+    try:
+        yield pieces
+    finally:
+        close = getattr(pieces, "aclose", None)
+        if close is not None:
+            await close()
 
 
 class Kind(Protocol):

@@ -59,6 +59,7 @@ def _foreign(value: dict[str, object]) -> str:
     if is_map(states) and states:
         shapes = [item for item in states.values() if is_map(item)]
         ours = any("transition" in item or "transitions" in item for item in shapes)
-        if not ours and ("on" in value or any(is_map(item.get("on")) for item in shapes)):
+        nested = any(is_map(item.get("on")) or is_map(item.get("states")) for item in shapes)
+        if not ours and ("on" in value or nested):
             return "an XState chart"
     return ""

@@ -34,8 +34,8 @@ class Started(NamedTuple):
 
 class Entered(NamedTuple):
     """A token moved. `number` is the route taken in the state it left (None: not by a route), `by`
-    how it was chosen (as in `Chose`; on_error: its body raised; empty: not by a choice). `resets`: the
-    state has ``on_reenter: reset``; `forgotten` are the fields and `reopened` the tasks
+    how it was chosen (as in `Chose`; on_error: the body raised; empty: not by a choice). `resets`:
+    the state has ``on_reenter: reset``; `forgotten` are the fields and `reopened` the tasks
     (``state/task``) of its last visit."""
 
     token: int
@@ -278,8 +278,8 @@ class Ended(NamedTuple):
 
 Body = (
     Started | Entered | Said | Asked | Answered | Streamed | Spent | Called | Returned | Changed
-    | Chose | Refused | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting | Limited | Failed
-    | Interrupted | Approved | Edited | Jumped | Undone | Resumed | Ended
+    | Chose | Refused | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting
+    | Limited | Failed | Interrupted | Approved | Edited | Jumped | Undone | Resumed | Ended
 )  # fmt: skip
 
 #: The body classes by their word in a trace.

@@ -92,6 +92,14 @@ class SessionWorld:
         path.write_text(text.rstrip() + "\n", encoding="utf-8")
         return str(path)
 
+    def known_skills(self) -> Sequence[str]:
+        """Each kept skill: its name and its first line."""
+        found: list[str] = []
+        for path in sorted(self.skills.glob("*.md")) if self.skills is not None else ():
+            with path.open(encoding="utf-8", errors="replace") as file:
+                found.append(f"{path.stem}: {file.readline(200).strip('# ').strip()}")
+        return found
+
     def now(self) -> float:
         return time.time()
 

@@ -119,17 +119,18 @@ def _at(where: str, start: int, end: int, text: str) -> Change:
 
 
 def _find(document: Document, edit: Edit) -> tuple[Parent, Node | None, Node]:
-    """What an edit means: the parent (with the way up), the key if there is one, the value."""
+    """What an edit means: the parent, the key if there is one, the value."""
     node = document.tree
     if node is None:
         raise NotPossible
     key: Node | None = None
     parent = Parent(node, -1, None)
-    for step in edit.at.path:
+    for at, step in enumerate(edit.at.path):
         deeper = entry_of(node, step)
         if deeper is None:
             raise NotPossible
-        parent = Parent(node, _number(node, step, deeper[0]), key)
+        last = at == len(edit.at.path) - 1 and edit.where == "item"
+        parent = Parent(node, _number(node, step, deeper[0]) if last else -1, key)
         key, node = deeper
     return parent, key, node
 

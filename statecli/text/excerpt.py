@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from statecli.model.span import Position, Span
+from statecli.model.span import Span
 
 TAB = 4
 #: Control characters, and the invisible ones that reorder or hide text (Trojan Source).
@@ -80,8 +80,3 @@ def columns(text: str) -> int:
 
     width: int = wcswidth(text)
     return width if width >= 0 else len(text)
-
-
-def one_line(line: int, text: str) -> Span:
-    """The span of a whole line."""
-    return Span(Position(line, 1), Position(line, len(text) + 1))
