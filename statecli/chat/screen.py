@@ -10,7 +10,6 @@ from statecli.model.data import shown
 from statecli.model.event import (
     Answered,
     Called,
-    Ended,
     Entered,
     Event,
     Failed,
@@ -28,12 +27,14 @@ Write = Callable[[str], None]
 
 class Screen:
     """Plain text: `write` what is said to the person, `notes` what the author must know; what
-    they get cannot do anything to a terminal. `moves`: also show each state that is entered.
+    they get cannot do anything to a terminal. `moves`: also show each state that is entered;
+    `calls`: also tools, where it is not the person who plays them.
     """
 
     def __init__(self, graph: Graph, write: Write, notes: Write, *, moves: bool = True) -> None:
         self.graph = graph
         self.moves = moves
+        self.calls = False
         self._write = write
         self._notes = notes
 
@@ -67,12 +68,9 @@ class Screen:
                 self.notes(f"-> {body.state}" + (f" ({body.why})" if body.why else ""))
         elif isinstance(body, Refused):
             self._refused(body)
-        elif isinstance(body, Called):
-            given = ", ".join(f"{key}={shown(value)}" for key, value in body.arguments.items())
-            self.notes(f"calls {body.tool}({given})")
-        elif isinstance(body, Returned):
-            result = body.result if isinstance(body.result, str) else shown(body.result, 400)
-            self.notes(f"{'got' if body.ok else 'it failed'}: {result[:400] or 'nothing'}")
+        elif isinstance(body, Called | Returned):
+            if self.calls:
+                self._called(body)
         elif isinstance(body, Limited):
             self.notes(f"stopped: {body.message}; the next line goes on")
         elif isinstance(body, Failed):
@@ -81,8 +79,14 @@ class Screen:
             self.notes(f"warning: {body.message}")
         elif isinstance(body, Skipped):
             self.notes(f"'{body.state}' is left: too many turns without progress")
-        elif isinstance(body, Ended):
-            self.notes("the end")
+
+    def _called(self, body: Called | Returned) -> None:
+        if isinstance(body, Called):
+            given = ", ".join(f"{key}={shown(value)}" for key, value in body.arguments.items())
+            self.notes(f"calls {body.tool}({given})")
+        else:
+            result = body.result if isinstance(body.result, str) else shown(body.result, 400)
+            self.notes(f"{'got' if body.ok else 'it failed'}: {result[:400] or 'nothing'}")
 
     def _refused(self, body: Refused) -> None:
         """A line that does not fit is asked for again; other refusals are for the author."""

@@ -67,6 +67,7 @@ class Talk:
         self.script: ScriptProvider | None = None
         if isinstance(world.provider, ScriptProvider):
             self.script = world.provider
+            screen.calls = True
         else:
             world.provider = self.recording
         world.takes = self._taken
@@ -185,7 +186,9 @@ class Talk:
                 self._heed(item)
             self.screen.show(item)
         self.screen.close()
-        if self.halted:
+        if self.snapshot.status == "ended":
+            self.screen.notes("the end")
+        elif self.halted:
             self.screen.notes(f"stopped {self.halted}" + ("; /continue goes on" * self.terminal))
 
     def _heed(self, event: Event) -> None:

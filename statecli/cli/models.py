@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MODELS = ("rules", "human", "script:FILE")
 _ABOUT = {
-    "rules": "no network, no key: what a rule cannot decide, you are asked",
+    "rules": "no network, no key; you are asked what a rule cannot decide",
     "human": "you type what the model would say and choose",
 }
 

@@ -64,8 +64,8 @@ def open_graph(args: argparse.Namespace) -> Opened | None:
         return None
     for state in graph.states.values():
         if state.fans_out:
-            way = "branches come in a later version; statecli validate and explain know them"
-            raise Unable(f"'{plain(state.name)}' takes several ways at once (fanout: all)", way)
+            told = f"'{plain(state.name)}' takes several ways at once (fanout: all)"
+            raise Unable(f"{path}: {told}; branches cannot be run yet")
     if not graph.states:
         raise Unable(f"{path}: there is no state to begin with")
     if args.max_steps is not None:

@@ -53,13 +53,15 @@ def yes_or_no(line: str) -> bool | None:
     return False if words in NO else None
 
 
-def number_in(line: str) -> float | None:
-    """The one number that a line says, in digits or as a word, perhaps with a unit."""
+def number_in(line: str, about: str = "") -> float | None:
+    """The one number that a line says, in digits or as a word, perhaps with a unit. The words of
+    `about`, what it is the number of, may stand before it ("order 4711")."""
     plain = as_number(line)
     if plain is not None:
         return plain
     if len(line) > 200:
         return None
+    fillers = _FILLERS.union(about.split())
     found: float | None = None
     behind = 0
     for word in fold(line).replace("'", "").replace("’", "").split():
@@ -69,7 +71,7 @@ def number_in(line: str) -> float | None:
             if found is not None:
                 return None
             found = number
-        elif any(sign.isdigit() for sign in bare) or (found is None and bare not in _FILLERS):
+        elif any(sign.isdigit() for sign in bare) or (found is None and bare not in fillers):
             return None
         elif found is not None and bare:
             behind += 1

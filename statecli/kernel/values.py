@@ -30,7 +30,8 @@ def parsed(field: Field | None, text: str) -> Any:
         answer = yes_or_no(line)
         return Unfit(f"{shown(line)} is neither yes nor no") if answer is None else answer
     if kind in ("int", "float"):
-        return _number(line, whole=kind == "int")
+        about = spaced(field.name) if field is not None else ""
+        return _number(line, about, whole=kind == "int")
     return _structure(kind, line)
 
 
@@ -51,8 +52,8 @@ def spaced(name: str) -> str:
     return " ".join(fold(name).replace("_", " ").replace("-", " ").split())
 
 
-def _number(line: str, *, whole: bool) -> Any:
-    number = number_in(line)
+def _number(line: str, about: str, *, whole: bool) -> Any:
+    number = number_in(line, about)
     if number is None:
         return Unfit(f"{shown(line)} is not a number")
     if whole and number != int(number):

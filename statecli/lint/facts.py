@@ -13,7 +13,7 @@ from typing import TypeVar
 from statecli.config import Config
 from statecli.kernel.order import followers, options, routes
 from statecli.lint import doubt, graphs, reading, templates
-from statecli.lint.guardtable import GuardTable, guard_table
+from statecli.lint.guardtable import GuardTable, Tables
 from statecli.lint.misfits import Misfit, misfits
 from statecli.lint.rule import rules
 from statecli.load.loader import Loaded, is_state
@@ -243,8 +243,12 @@ class Facts:
         """The table of the guards of a state's routes, made once; None if it has too many rows."""
         if state not in self._tables:
             guards = [way.guard for way in self.routes[state]]
-            self._tables[state] = guard_table(guards, self.fields)
+            self._tables[state] = self._table_maker.of(guards)
         return self._tables[state]
+
+    @cached_property
+    def _table_maker(self) -> Tables:
+        return Tables(self.fields)
 
     @cached_property
     def doubled(self) -> list[State]:

@@ -19,6 +19,7 @@ from statecli.model.guard import (
     AllOf,
     AnyOf,
     Atom,
+    Bounds,
     Closed,
     Complete,
     Expr,
@@ -75,6 +76,15 @@ class Axis(Variable):
         self.samples, self.answers = classes(field, tests)
         super().__init__(len(self.samples))
 
+    def of_another(self, field: Field | None) -> Axis:
+        """The same axis for another field."""
+        axis = Axis.__new__(Axis)
+        axis.size, axis.stride, axis.total = self.size, self.stride, self.total
+        axis._repeat = self._repeat
+        axis.field, axis.tests = field, self.tests
+        axis.samples, axis.answers = self.samples, self.answers
+        return axis
+
     def saying(self, number: int, wanted: Answer) -> int:
         """The rows in which test `number` says `wanted`."""
         found, bit = 0, 1
@@ -115,6 +125,13 @@ class GuardTable:
             for number, guard in enumerate(guards)
         ]
 
+    def of_another(self, key: str, other: str, field: Field | None) -> GuardTable:
+        """The same table for guards that ask the same of another field."""
+        table = GuardTable.__new__(GuardTable)
+        table.axes = {other: self.axes[key].of_another(field)}
+        table.full, table.truths, table.dead = self.full, self.truths, []
+        return table
+
     def _rows(self, guard: Guard, columns: Columns, number: int) -> int:
         """The rows in which a guard holds; one that cannot be read never does."""
         if type(guard) is not Atom and invalid(guard) is not None:
@@ -138,6 +155,54 @@ class GuardTable:
         if isinstance(guard, Not):
             return self.full & ~self._truth(guard.child, columns, number)
         return columns.of(guard)
+
+
+class Tables:
+    """Makes guard tables, and remembers those of one field: the states of a large plan ask the
+    same few questions, each of a field of its own."""
+
+    def __init__(self, fields: Mapping[str, Field]) -> None:
+        self.fields = fields
+        self._known: dict[tuple[object, ...], tuple[str, GuardTable]] = {}
+
+    def of(self, guards: Sequence[Guard | None]) -> GuardTable | None:
+        """The table of the guards of one state; None where it would have too many rows."""
+        key, asked = self._asked(guards)
+        if not asked:
+            return guard_table(guards, self.fields)
+        known = self._known.get(asked)
+        if known is not None:
+            return known[1].of_another(known[0], key, self.fields.get(key))
+        table = guard_table(guards, self.fields)
+        if table is not None:
+            self._known[asked] = (key, table)
+        return table
+
+    def _asked(self, guards: Sequence[Guard | None]) -> tuple[str, tuple[object, ...]]:
+        """The one field that is asked about, and all that matters for the table but its name;
+        nothing where it is not as simple as that."""
+        key = ""
+        asked: list[object] = []
+        for guard in guards:
+            if type(guard) is Atom:
+                if (
+                    isinstance(guard.operand, tuple | dict | list)
+                    and type(guard.operand) is not Bounds
+                ):
+                    return "", ()
+                if key not in ("", guard.key):
+                    return "", ()
+                key = guard.key
+                asked += (guard.op, type(guard.operand), guard.operand)
+            elif guard is None or type(guard) is Complete or type(guard) is Closed:
+                asked.append(type(guard))
+            else:
+                return "", ()
+        field = self.fields.get(key)
+        if not key or (field is not None and (field.values or field.has_default)):
+            return "", ()
+        asked.append(field.type if field is not None else None)
+        return key, tuple(asked)
 
 
 def guard_table(guards: Sequence[Guard | None], fields: Mapping[str, Field]) -> GuardTable | None:

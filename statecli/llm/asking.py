@@ -16,6 +16,7 @@ from statecli.model.ports import Ask, Option, Question, ToolResult, ToolSpec, Un
 WAY_OUT = "give lines that answer it, or let something else answer: --model human or script:FILE"
 #: With this word before its result a tool that the person plays has failed.
 FAILED = "error:"
+_FAILURE = "'error: why' if it fails"
 
 
 async def fitting(
@@ -32,8 +33,7 @@ async def fitting(
             return value
         attempts += 1
         if attempts > 1 and not ask.patient:
-            first = question.text.partition("\n")[0]
-            raise Unanswered(f'nothing answered "{first}": {value.reason}')
+            raise Unanswered(unanswered(question.text, value.reason))
         text = again(value.reason, short or question.text)
 
 
@@ -42,10 +42,17 @@ def again(reason: str, question: str) -> str:
     return f"Sorry, {reason}. {question}"
 
 
-def worded(about: str, hint: str = "") -> str:
+def unanswered(question: str, reason: str) -> str:
+    """That a question got no answer, in words."""
+    first = question.partition("\n")[0]
+    return f"nothing answered '{first if len(first) <= 100 else first[:99] + '…'}': {reason}"
+
+
+def worded(about: str, *hints: str) -> str:
     """A question for something: "First name:", "Pain from 0 to 10 (a whole number):"."""
     about = " ".join(about.split()).rstrip(" .:;,")
-    more = f" ({hint})" if hint else ""
+    given = "; ".join(filter(None, hints))
+    more = f" ({given})" if given else ""
     return f"{about}{more}" if about.endswith("?") else f"{about}{more}:"
 
 
@@ -69,8 +76,7 @@ def unfit(field: Field | None, line: str, reason: str) -> str:
 
 async def value_of(ask: Ask, field: Field, label: str, *, optional: bool = False) -> Any:
     """One field by its type; None where an optional one is left open with an empty line."""
-    more = [hint(field), "empty to leave it open" if optional else ""]
-    text = worded(label, ", ".join(filter(None, more)))
+    text = worded(label, hint(field), "empty leaves it open" if optional else "")
 
     def parse(line: str) -> Any:
         if optional and not line.strip():
@@ -189,19 +195,19 @@ async def result_of(
     """What a tool gives back that nobody started: the person plays it. `fields` are those that
     the state takes from the result; a result that begins with ``error:`` is a failure."""
     given = ", ".join(f"{key}={shown(value)}" for key, value in arguments.items())
-    title = f"{tool.name}({given}) is not connected: you play it."
+    title = f"You play {tool.name}({given}), which is not connected."
     structured: dict[str, Any] = {}
     for field in fields:
-        more = ", ".join(filter(None, [hint(field), f'or "{FAILED} why"']))
-        text = f"{title} {worded(f'What does it give back as {field.name}?', more)}"
-        answer = await fitting(ask, Question(text.strip()), partial(_played, field))
+        asked = worded(f"What does it give back as {field.name}?", hint(field), _FAILURE)
+        question = Question(f"{title} {asked}".strip())
+        answer = await fitting(ask, question, partial(_played, field), asked)
         if isinstance(answer, ToolResult):
             return answer
         structured[field.name] = answer
         title = ""
     if fields:
         return ToolResult(True, json.dumps(structured, ensure_ascii=False), structured)
-    text = f'{title} What does it give back? (text, JSON, or "{FAILED} why")'
+    text = f"{title} {worded('What does it give back?', 'text or JSON', _FAILURE)}"
     line = await ask(Question(text, optional=True))
     answer = _played(plain_field(""), line) if line.strip() else ""
     return answer if isinstance(answer, ToolResult) else ToolResult(True, answer, None)

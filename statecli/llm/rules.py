@@ -57,6 +57,8 @@ class RulesProvider:
         yield await answer(request, ask)
 
     async def _reply(self, request: Request, ask: Ask) -> Chunk:
+        if request.snapshot.status == "ended":  # the summary that a plan may ask for
+            return Chunk(text=f"[{request.state.name}] {request.prompt}")
         return Chunk(text=spoken(request.state))
 
     async def _delta(self, request: Request, ask: Ask) -> Chunk:
@@ -125,6 +127,10 @@ async def _turn(request: Request, ask: Ask) -> list[Chunk]:
         asked = _asked(request, wanted)
         if asked is not None:
             return await _answered(request, ask, asked, wanted, line)
+        if request.state.kind != "strict":
+            found = found_in(line, _items(request, wanted), None).values
+            if found:
+                return [_set(key, value, NAMED) for key, value in found.items()]
     return [Chunk(text=_says(request, wanted))]
 
 
@@ -135,7 +141,7 @@ def _says(request: Request, wanted: Sequence[Open], first: str = "") -> str:
     if not any(message.get("role") == "assistant" for message in visit):
         parts.append(spoken(request.state))
     elif not wanted:
-        parts.append(f"[{request.state.name}] Nothing is left to ask here.")
+        parts.append(f"[{request.state.name}] All is done here.")
     if wanted:
         parts.append(wanted[0].question)
     return "\n".join(filter(None, parts))
@@ -237,7 +243,7 @@ def _items(request: Request, wanted: Sequence[Open]) -> list[Deliverable]:
 def _again(request: Request, ask: Ask, asked: Open, reason: str) -> Chunk:
     """The same question with the reason; off a terminal not more than once in a row."""
     if not ask.patient and _last_said(request).startswith(_SORRY):
-        raise Unanswered(f'nothing answered "{asked.question}": {reason}')
+        raise Unanswered(asking.unanswered(asked.question, reason))
     if asked.may_skip:
         reason = f"{reason}; 'skip' leaves it out"
     return Chunk(text=asking.again(reason, asked.question))
@@ -306,7 +312,7 @@ def question_for(item: Deliverable, *, may_skip: bool = False) -> str:
     """The question that asks for a deliverable."""
     about = item.description or item.key.replace("_", " ").capitalize()
     hints = [asking.hint(field_for(item)), "'skip' leaves it open" if may_skip else ""]
-    return asking.worded(about, ", ".join(filter(None, hints)))
+    return asking.worded(about, *hints)
 
 
 def task_question(task: Task, *, may_skip: bool) -> str:

@@ -1,24 +1,54 @@
-"""Events as text and back: one JSON object a body, the same in the store, in traces and exports."""
+"""Events as text and back: one JSON object a body, the same in the store, in traces and exports.
+
+Values that JSON has no word for stand as an object with one key: ``{"$tuple": [...]}``, ``$set``,
+``$frozenset``, ``$float`` (nan, inf), ``$bytes`` (base64) and ``$map`` (pairs, where a key is no plain text).
+"""
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any
 
 from statecli.model.event import BODIES, Body, Event, Trial
 from statecli.model.snapshot import Messages
 
 
+class NotPlain(TypeError):
+    """A value that cannot be stored: plain data can, an object of a class of one's own cannot."""
+
+
+#: Fields that hold data: anything that a state may write.
+_DATA = frozenset({"data", "early", "value", "result", "arguments"})
+#: Fields that are tuples of the event itself.
+_TUPLES = frozenset({"entries", "forgotten", "reopened", "options", "answers", "tasks"})
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+_encode_ascii = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_ABSENT: Any = object()
+#: The fields of each body: name, default, whether it holds data.
+_SHAPES: dict[type, list[tuple[str, Any, bool]]] = {
+    kind: [(name, kind._field_defaults.get(name, _ABSENT), name in _DATA) for name in kind._fields]
+    for kind in BODIES.values()
+}
+
+
 def dumped(body: Body) -> str:
-    """A body's fields as a JSON object; fields at their default are left out."""
-    defaults = body._field_defaults
-    fields = {
-        name: value
-        for name, value in zip(body._fields, body, strict=True)
-        if name not in defaults or value != defaults[name]
-    }
-    return json.dumps(fields, ensure_ascii=False, default=_plain, separators=(",", ":"))
+    """A body's fields as a JSON object; fields at their default are left out. Raises NotPlain."""
+    fields: dict[str, Any] = {}
+    for (name, default, data), value in zip(_SHAPES[type(body)], body, strict=True):
+        if value is not default and value != default:
+            fields[name] = _told(value, name) if data else value
+    text = _encode(fields)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # half a character, as a broken terminal sends it
+            return _encode_ascii(fields)
+    return text
 
 
 def loaded(name: str, text: str) -> Body:
@@ -26,37 +56,111 @@ def loaded(name: str, text: str) -> Body:
     kind = BODIES.get(name)
     if kind is None:
         raise ValueError(f"no event is named '{name}'")
-    fields = json.loads(text)
-    if not isinstance(fields, dict):
-        raise ValueError("an event is a JSON object")
-    for key, value in fields.items():
-        if isinstance(value, list) and key not in _LISTS:
-            fields[key] = tuple(Trial(*item) if key == "trials" else item for item in value)
     try:
+        fields = json.loads(text)
+        if not isinstance(fields, dict):
+            raise ValueError("an event is a JSON object")
+        if '"$' in text:
+            fields = {key: _read(value) if key in _DATA else value for key, value in fields.items()}
+        for key in fields.keys() & _TUPLES:
+            if type(fields[key]) is list:
+                fields[key] = tuple(fields[key])
+        if "trials" in fields:
+            fields["trials"] = tuple([Trial(*item) for item in fields["trials"]])
         return kind(**fields)
-    except TypeError as error:
+    except (TypeError, RecursionError) as error:
         raise ValueError(f"not an event '{name}': {error}") from None
 
 
 def body_of(row: Mapping[str, Any]) -> Body:
-    """The body of one line that `line` wrote."""
-    return loaded(str(row["event"]), json.dumps(row["body"]))
-
-
-#: Fields whose lists are data, not tuples of the event.
-_LISTS = frozenset({"data", "value", "result", "arguments", "early"})
+    """The body of one line that `line` wrote. ValueError where it is none."""
+    try:
+        return loaded(str(row["event"]), json.dumps(row["body"]))
+    except KeyError as error:
+        raise ValueError(f"an event has {error}") from None
 
 
 def line(event: Event) -> str:
     """One line of a trace or export (JSONL)."""
     head = {"run": event.run, "number": event.number, "time": event.time, "event": event.name}
-    return f"{json.dumps(head)[:-1]}, \"body\": {dumped(event.body)}}}"
+    return f'{json.dumps(head)[:-1]}, "body": {dumped(event.body)}}}'
 
 
-def _plain(value: Any) -> Any:
-    """Values that JSON has no word for: messages, sets, other mappings."""
-    if isinstance(value, Messages | set | frozenset | tuple):
-        return list(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    return str(value)
+# --- values -------------------------------------------------------------------------------------
+
+
+def _told(value: Any, at: str) -> Any:
+    """A value in the words of JSON. `at` names its place for the error."""
+    write = _WRITE.get(type(value))
+    if write is None:
+        write = next((way for kind, way in _WRITE_KINDS if isinstance(value, kind)), _refuse)
+    return write(value, at)
+
+
+def _as_it_is(value: Any, at: str) -> Any:  # noqa: ARG001 - every way of writing takes the same
+    return value
+
+
+def _refuse(value: Any, at: str) -> Any:
+    raise NotPlain(f"'{at}' holds a {type(value).__name__}, which cannot be stored: use plain data")
+
+
+def _float(value: float, at: str) -> Any:  # noqa: ARG001
+    return value if math.isfinite(value) else {"$float": repr(value)}
+
+
+def _items(value: Any, at: str) -> Any:
+    return [_told(item, at) for item in value]
+
+
+def _map(value: Mapping[Any, Any], at: str) -> Any:
+    if all(type(key) is str and key[:1] != "$" for key in value):
+        return {key: _told(item, key) for key, item in value.items()}
+    return {"$map": [[_told(key, at), _told(item, at)] for key, item in value.items()]}
+
+
+_WRITE: dict[type, Callable[[Any, str], Any]] = {
+    str: _as_it_is,
+    int: _as_it_is,
+    bool: _as_it_is,
+    type(None): _as_it_is,
+    float: _float,
+    list: _items,
+    dict: _map,
+    Messages: _items,
+    tuple: lambda value, at: {"$tuple": _items(value, at)},
+    set: lambda value, at: {"$set": _items(value, at)},
+    frozenset: lambda value, at: {"$frozenset": _items(value, at)},
+    bytes: lambda value, at: {"$bytes": base64.b64encode(value).decode()},
+}
+#: What is written like one of these.
+_WRITE_KINDS: tuple[tuple[type, Callable[[Any, str], Any]], ...] = (
+    (Enum, lambda value, at: _told(value.value, at)),
+    (str, lambda value, at: str.__str__(value)),
+    (int, lambda value, at: int(value)),
+    (float, lambda value, at: _float(float(value), at)),
+    (Mapping, _map),
+    (list, _items),
+    (tuple, lambda value, at: {"$tuple": _items(value, at)}),
+)
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "$tuple": lambda value: tuple(map(_read, value)),
+    "$set": lambda value: set(map(_read, value)),
+    "$frozenset": lambda value: frozenset(map(_read, value)),
+    "$float": float,
+    "$bytes": base64.b64decode,
+    "$map": lambda value: {_read(key): _read(item) for key, item in value},
+}
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_read(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1:
+        key = next(iter(value))
+        if key in _READ:
+            return _READ[key](value[key])
+    return {key: _read(item) for key, item in value.items()}

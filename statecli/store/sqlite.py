@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from statecli.model.event import Event
 from statecli.model.ports import Stored
@@ -24,35 +26,30 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE TABLE IF NOT EXISTS events (
   run TEXT NOT NULL, number INTEGER NOT NULL, time REAL NOT NULL, name TEXT NOT NULL,
   body TEXT NOT NULL, PRIMARY KEY (run, number)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS runs_by_path ON runs (path, updated);
 """
 VERSION = 1
-_COLUMNS = "run, path, digest, text, created, updated, status, state"
+#: How long another process may be writing before it is an error, in seconds.
+PATIENCE = 10.0
 
 
 class SqliteStore:
-    """Sessions in one file. Raises Unable with the file and the way out where it cannot be used."""
+    """Sessions in one file. Raises Unable with the file and the way out where it cannot be used.
+
+    A file that may only be read can still be looked at. One that turns out to be damaged is put
+    aside, and what can be read of it is kept in a new one.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
+        with self._telling():
             path.parent.mkdir(parents=True, exist_ok=True)
             fresh = not path.exists()
-            self._db = sqlite3.connect(path, timeout=10, isolation_level=None)
+            self._db = _opened(path)
             if fresh:
                 os.chmod(path, 0o600)  # conversations are private
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            version = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if version > VERSION:
-                raise Unable(f"{path} was written by a newer statecli (format {version})")
-            self._db.executescript(_SCHEMA)
-            self._db.execute(f"PRAGMA user_version={VERSION}")
-        except (sqlite3.Error, OSError) as error:
-            raise Unable(_says(path, error)) from None
 
     def create(self, stored: Stored) -> None:
-        with _telling(self.path):
+        with self._telling():
             self._db.execute(
                 "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?)",
                 (
@@ -63,12 +60,13 @@ class SqliteStore:
             )  # fmt: skip
 
     def append(self, run: str, events: Sequence[Event], status: str, state: str) -> None:
-        """All of the events or none; a number that is already there is refused."""
+        """All of the events or none; a number that is already there is refused. Raises NotPlain
+        for values that cannot be stored."""
         if not events:
             return
         rows = [(run, e.number, e.time, e.name, dumped(e.body)) for e in events]
         db = self._db
-        with _telling(self.path):
+        with self._telling():
             db.execute("BEGIN IMMEDIATE")
             try:
                 db.executemany("INSERT INTO events VALUES (?,?,?,?,?)", rows)
@@ -83,33 +81,30 @@ class SqliteStore:
                 raise
 
     def events(self, run: str) -> list[Event]:
-        """In order. Rows that cannot be read (a damaged page) end the list, as if never written."""
-        found: list[Event] = []
-        try:
+        """In order. Raises Unable where a row is no event that this version knows."""
+        with self._telling():
             rows = self._db.execute(
                 "SELECT number, time, name, body FROM events WHERE run=? ORDER BY number", (run,)
-            )
-            for number, time, name, body in rows:
-                found.append(Event(run, number, time, loaded(name, body)))
-        except (sqlite3.DatabaseError, ValueError) as error:
-            if not found:
-                raise Unable(_says(self.path, error)) from None
-        return found
+            ).fetchall()
+        try:
+            return [
+                Event(run, number, time, loaded(name, body)) for number, time, name, body in rows
+            ]
+        except ValueError as error:
+            raise Unable(f"{self.path}: session {run} cannot be read: {error}") from None
 
     def runs(self) -> list[Stored]:
-        with _telling(self.path):
-            rows = self._db.execute(f"{_SELECT} GROUP BY runs.run ORDER BY updated DESC").fetchall()
+        with self._telling():
+            rows = self._db.execute(f"{_SELECT} ORDER BY updated DESC").fetchall()
         return [Stored(*row) for row in rows]
 
     def get(self, run: str) -> Stored | None:
-        with _telling(self.path):
-            row = self._db.execute(
-                f"{_SELECT} WHERE runs.run=? GROUP BY runs.run", (run,)
-            ).fetchone()
+        with self._telling():
+            row = self._db.execute(f"{_SELECT} WHERE runs.run=?", (run,)).fetchone()
         return Stored(*row) if row is not None else None
 
     def remove(self, run: str) -> None:
-        with _telling(self.path):
+        with self._telling():
             self._db.execute("BEGIN IMMEDIATE")
             self._db.execute("DELETE FROM events WHERE run=?", (run,))
             self._db.execute("DELETE FROM runs WHERE run=?", (run,))
@@ -117,6 +112,29 @@ class SqliteStore:
 
     def close(self) -> None:
         self._db.close()
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Errors of the database in words."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            if _is_damage(error):
+                self._save_what_is_left(error)
+            raise Unable(*_says(self.path, error)) from None
+
+    def _save_what_is_left(self, error: BaseException) -> None:
+        from statecli.store.rescue import rescued
+
+        if not hasattr(self, "_db"):
+            return
+        kept = rescued(self._db, self.path)
+        if kept is not None:
+            raise Unable(
+                f"{self.path} was damaged ({error}): {kept.runs} sessions with {kept.events} events"
+                f" could be read and are kept, the damaged file is now {kept.damaged}",
+                "give the command again",
+            ) from None
 
 
 _SELECT = (
@@ -126,26 +144,55 @@ _SELECT = (
 )
 
 
-class _telling:  # noqa: N801 - reads as a word in a with statement
-    """Errors of the database in words."""
+def new_file(path: Path) -> sqlite3.Connection:
+    """A database with our tables; those that are there stay as they are."""
+    db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=NORMAL")
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise Unable(f"{path} was written by a newer statecli (format {version})")
+    if version < VERSION:
+        db.executescript(_SCHEMA)
+        db.execute(f"PRAGMA user_version={VERSION}")
+    return db
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
 
-    def __enter__(self) -> None:
-        return None
+def _opened(path: Path) -> sqlite3.Connection:
+    """The file to write into, else to read only."""
+    try:
+        return new_file(path)
+    except sqlite3.OperationalError:
+        if not path.is_file():
+            raise
+    for way in ("mode=ro", "immutable=1"):
+        db = sqlite3.connect(f"file:{quote(str(path))}?{way}", uri=True, isolation_level=None)
+        try:
+            db.execute("SELECT 1 FROM runs LIMIT 1").fetchall()
+        except sqlite3.OperationalError:
+            db.close()
+        else:
+            return db
+    return new_file(path)  # raises again
 
-    def __exit__(self, kind: type | None, error: BaseException | None, _: object) -> None:
-        if isinstance(error, sqlite3.Error):
-            raise Unable(_says(self.path, error)) from None
+
+def _is_damage(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)
 
 
-def _says(path: Path, error: BaseException) -> str:
+def _says(path: Path, error: BaseException) -> tuple[str, str]:
+    """The error, and the way out."""
     text = str(error)
-    if "readonly" in text or isinstance(error, PermissionError):
-        return f"{path} cannot be written; give another file with --store, or --store memory"
-    if "full" in text or "No space" in text:
-        return f"the disk of {path} is full; nothing of what was stored is lost"
+    elsewhere = "give another file with --store, or --store memory"
+    if "readonly" in text or "unable to open" in text or isinstance(error, OSError):
+        why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else text
+        return f"{path} cannot be written: {why}", elsewhere
+    if "full" in text or "I/O" in text:
+        return f"{path} cannot be written: {text}; what was stored before is safe", elsewhere
     if "malformed" in text or "not a database" in text:
-        return f"{path} is damaged or no database ({text}); move it away or give --store"
-    return f"{path}: {text}"
+        return f"{path} is no database: {text}", f"move it away, or {elsewhere}"
+    if isinstance(error, sqlite3.IntegrityError):
+        return f"{path}: another process has written to this session meanwhile", "resume it again"
+    if "locked" in text:
+        return f"{path} is in use by another process for {PATIENCE:.0f} seconds", elsewhere
+    return f"{path}: {text}", elsewhere
