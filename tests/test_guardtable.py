@@ -230,7 +230,17 @@ NARROW: list[tuple[str, object, list[Guard]]] = [
     ("s", "+5", [Atom("s", "eq", "5"), Atom("s", "gte", 5), Atom("s", "lte", 5)]),
     ("s", "ab", [Atom("s", "contains", "a"), Atom("s", "contains", "b"), Atom("s", "eq", "a")]),
     ("l", ["x", 3], [Atom("l", "contains", "x"), Atom("l", "contains", 3)]),
-    ("u", [], [Atom("u", "eq", ""), *map(expression, ("u is None", "u", "u > 0 or True"))]),
+    ("d", "later", [Atom("d", "eq", "later"), Atom("d", "exists")]),
+    ("i", 1, [expression("i == True"), Atom("i", "exists")]),
+    (
+        "u",
+        [],
+        [
+            Atom("u", "exists"),
+            Atom("u", "eq", ""),
+            *map(expression, ("u is None", "u", "u > 0 or True")),
+        ],
+    ),
     ("u", False, [Atom("u", "eq", 0), expression("u"), expression("u > -1")]),
     ("u", "low", [Atom("u", "contains", "lo"), Atom("u", "contains", "w"), Atom("u", "ne", "lo")]),
     ("n", 4.5, [Atom("n", "gt", 4), Atom("n", "lt", 5), expression("n == True")]),

@@ -77,7 +77,6 @@ class TerminalLines:
                 completer=completer,
                 key_bindings=keys(),
                 multiline=True,
-                enable_history_search=True,
                 bottom_toolbar=self._status,
                 complete_while_typing=True,
                 reserve_space_for_menu=5,

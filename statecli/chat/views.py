@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from statecli.kernel.choose import choose
+from statecli.kernel.choose import Ask, choose
 from statecli.kernel.order import routes_of
 from statecli.kernel.tasks import addressed, offered, progress, task_status
 from statecli.model.data import shown
@@ -78,16 +78,21 @@ def routes(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
     """The ways out in the order they are tried, with what each one's guard is now."""
     token = snapshot.token
     trials: list[Trial] = []
-    choose(graph, snapshot, token, trials, at_turn_end=True)
+    choice = choose(graph, snapshot, token, trials, at_turn_end=True)
     known = {trial.number: trial for trial in trials}
-    for route in routes_of(graph, token.state):
-        yield _route(route, known.get(route.number))
+    options = {r.number for r in choice.options} if isinstance(choice, Ask) else set()
+    found = routes_of(graph, token.state)
+    for route in found:
+        yield _route(route, known.get(route.number), option=route.number in options)
+    if not found:
+        yield f"'{token.state}' has no way out"
 
 
-def _route(route: Transition, trial: Trial | None) -> str:
+def _route(route: Transition, trial: Trial | None, *, option: bool = False) -> str:
     guard = in_words(route.guard) if route.guard is not None else "no condition"
     origin = f" (implicit: {route.why})" if route.origin == "implicit" else ""
-    return f"-> {_named(route.target)}: {guard}{origin}  [{_truth(route, trial)}]"
+    truth = "the model chooses" if option else _truth(route, trial)
+    return f"-> {_named(route.target)}: {guard}{origin}  [{truth}]"
 
 
 def _named(target: str) -> str:
@@ -100,7 +105,7 @@ def _truth(route: Transition, trial: Trial | None) -> str:
     if trial.note:
         return trial.note
     if route.guard is None:
-        return "open"
+        return "holds"
     return "holds" if trial.value else "does not hold"
 
 
@@ -131,9 +136,8 @@ def _last(graph: Graph, body: Chose | Failed) -> Iterator[str]:
         yield f"in '{body.state}' nothing held:"
     trials = {trial.number: trial for trial in body.trials}
     for route in routes_of(graph, body.state):
-        yield f"  {_route(route, trials.get(route.number))}"
-    if isinstance(body, Chose) and body.options:
-        yield f"  options: {', '.join(body.options)}"
+        option = isinstance(body, Chose) and bool(body.answers) and route.target in body.options
+        yield f"  {_route(route, trials.get(route.number), option=option)}"
     if isinstance(body, Chose) and body.answers:
         yield f"  answered: {'; '.join(body.answers)}"
 

@@ -1,7 +1,8 @@
 """Runs bodies and moves the token until the run waits, ends or is stopped: the events of one turn.
 
-An async generator of events (stored and shown) and `Delta`s (text on its way, only shown). The
-engine does no I/O of its own: the world does, and whoever reads the stream stores it.
+An async generator of events (stored and shown) and `Delta`s (text on its way, only shown). Events
+come in batches: what happened at once is stored as one. The engine does no I/O of its own: the
+world does, and whoever reads the stream stores it.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Engine:
     def snapshot(self) -> Snapshot:
         return self.to.snapshot
 
-    async def advance(self, line: str | None = None) -> AsyncIterator[Body | Delta]:
+    async def advance(self, line: str | None = None) -> AsyncIterator[list[Body] | Delta]:
         """The person's line (None: go on), then everything until the next wait. Raises Unanswered
         where lines off a terminal did not fit."""
         if self.snapshot.status == "ended":
@@ -94,19 +95,17 @@ class Engine:
             self.to.emit(Said(line, self.world.new_id()))
         elif self.snapshot.status != "running":
             self.to.emit(Resumed(runs=True))
-        for body in self._drain():
-            yield body
+        if self.to.bodies:
+            yield self._drain()
         while not self.stopped and self.snapshot.status == "running":
             async with closing(self._step()) as pieces:
                 async for piece in pieces:
-                    for body in self._drain():
-                        yield body
+                    if self.to.bodies:
+                        yield self._drain()
                     if piece is not None:
                         yield piece
-            for body in self._drain():
-                yield body
-        if self._end is not None:
-            yield self._end
+            if self.to.bodies or self._end is not None:
+                yield [*self._drain(), *self._ending()]
         if isinstance(self.error, Unanswered):
             raise self.error
 
@@ -119,6 +118,10 @@ class Engine:
             assert isinstance(end, Ended)
             self._end = end
         return bodies
+
+    def _ending(self) -> list[Body]:
+        end, self._end = self._end, None
+        return [end] if end is not None else []
 
     def _new_step(self) -> Step:
         return Step(self.to, self.world, self.number, self.custom.waiting, self.since)

@@ -206,7 +206,9 @@ def _failed(graph: Graph, snapshot: Snapshot, body: Failed) -> Snapshot:
 
 
 def _interrupted(graph: Graph, snapshot: Snapshot, body: Interrupted) -> Snapshot:
-    return snapshot._replace(status="running" if body.again else "waiting", steps=0)
+    if body.again:
+        return snapshot
+    return snapshot._replace(status="waiting", steps=0)
 
 
 def _edited(graph: Graph, snapshot: Snapshot, body: Edited) -> Snapshot:
@@ -222,10 +224,9 @@ def _jumped(graph: Graph, snapshot: Snapshot, body: Jumped) -> Snapshot:
 
 
 def _resumed(graph: Graph, snapshot: Snapshot, body: Resumed) -> Snapshot:
-    if snapshot.status == "ended":
+    if not body.runs or snapshot.status == "ended":
         return snapshot
-    status = "running" if body.runs else snapshot.status
-    return snapshot._replace(steps=0, status=status)
+    return snapshot._replace(steps=0, status="running")
 
 
 def _ended(graph: Graph, snapshot: Snapshot, body: Ended) -> Snapshot:

@@ -168,6 +168,7 @@ def _net(to: Recorder, number: int) -> bool:
     )
     to.emit(Skipped(number, state.name, open_tasks, state.kind == "goal"))
     target = following(graph, state.name)
+    to.emit(Chose(number, state.name, target or END, -1, by="net"))
     if target is None:
         to.emit(Ended(number, END))
         return True

@@ -132,8 +132,9 @@ class Changed(NamedTuple):
 
 class Chose(NamedTuple):
     """A route was chosen. `by`: order (its guard, or the only one), model (among `options`),
-    line (after the person's line), settle (in a plan state), entry (where to begin), on_invalid,
-    fallback (the model named no option), body (the state itself)."""
+    line (after the person's line), settle (in a plan state), net (too many idle turns), entry
+    (where to begin), on_invalid, fallback (the model named no option), body (the state itself).
+    `number` is -1 where it was no route of the state."""
 
     token: int
     state: str

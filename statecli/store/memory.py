@@ -1,4 +1,4 @@
-"""Runs kept in memory only: for tests, for `Run` without a store, and for a store that fails."""
+"""Runs kept in memory only: for tests, for `Run` without a store, and for `--store memory`."""
 
 from __future__ import annotations
 
@@ -14,31 +14,39 @@ class MemoryStore:
     def __init__(self) -> None:
         self._runs: dict[str, Stored] = {}
         self._events: dict[str, list[Event]] = {}
+        self._now: dict[str, tuple[str, str]] = {}
 
     def create(self, stored: Stored) -> None:
+        if stored.run in self._runs:
+            raise ValueError(f"there is already a run '{stored.run}'")
         self._runs[stored.run] = stored
         self._events[stored.run] = []
+        self._now[stored.run] = (stored.status, stored.state)
 
     def append(self, run: str, events: Sequence[Event], status: str, state: str) -> None:
         self._events[run].extend(events)
-        last = events[-1].time if events else self._runs[run].updated
-        count = len(self._events[run])
-        self._runs[run] = self._runs[run]._replace(
-            status=status, state=state, updated=last, events=count
-        )
+        self._now[run] = (status, state)
 
     def events(self, run: str) -> list[Event]:
         return list(self._events[run])
 
     def runs(self) -> list[Stored]:
-        return sorted(self._runs.values(), key=lambda stored: stored.updated, reverse=True)
+        found = [self._summed_up(stored) for stored in self._runs.values()]
+        return sorted(found, key=lambda stored: stored.updated, reverse=True)
 
     def get(self, run: str) -> Stored | None:
-        return self._runs.get(run)
+        stored = self._runs.get(run)
+        return self._summed_up(stored) if stored is not None else None
+
+    def _summed_up(self, stored: Stored) -> Stored:
+        events = self._events[stored.run]
+        status, state = self._now[stored.run]
+        updated = events[-1].time if events else stored.updated
+        return stored._replace(status=status, state=state, updated=updated, events=len(events))
 
     def remove(self, run: str) -> None:
-        self._runs.pop(run, None)
-        self._events.pop(run, None)
+        for kept in (self._runs, self._events, self._now):
+            kept.pop(run, None)
 
     def close(self) -> None:
         return None

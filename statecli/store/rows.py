@@ -1,7 +1,8 @@
 """Events as text and back: one JSON object a body, the same in the store, in traces and exports.
 
 Values that JSON has no word for stand as an object with one key: ``{"$tuple": [...]}``, ``$set``,
-``$frozenset``, ``$float`` (nan, inf), ``$bytes`` (base64) and ``$map`` (pairs, where a key is no plain text).
+``$frozenset``, ``$float`` (nan, inf), ``$bytes`` (base64) and ``$map`` (pairs, where a key is no
+plain text).
 """
 
 from __future__ import annotations

@@ -162,8 +162,8 @@ def _opened(path: Path) -> sqlite3.Connection:
     """The file to write into, else to read only."""
     try:
         return new_file(path)
-    except sqlite3.OperationalError:
-        if not path.is_file():
+    except sqlite3.OperationalError as error:
+        if not path.is_file() or not ("readonly" in str(error) or "unable to open" in str(error)):
             raise
     for way in ("mode=ro", "immutable=1"):
         db = sqlite3.connect(f"file:{quote(str(path))}?{way}", uri=True, isolation_level=None)

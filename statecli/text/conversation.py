@@ -114,7 +114,7 @@ def _lines(document: Document) -> Document:
                 problem = line.problems[0]
                 where = f"{document.path}:{number}:{problem.start + 1}"
                 raise BadConversation(f"{where}: {problem.message}")
-            node = _moved(json_text.scan(text), at)
+            node = json_text.scan(document.text, at)
             value = line.value
             if not (turns or head) and is_map(value) and not {"say", "replies"} & value.keys():
                 head, root.pairs = value, node.pairs
@@ -127,19 +127,6 @@ def _lines(document: Document) -> Document:
     root.pairs = [*root.pairs, (Node("scalar", 0, 0, "", "turns"), listed)]
     whole = {**head, "turns": turns}
     return Document(document.path, document.text, "json", whole, scan=lambda: root)
-
-
-def _moved(node: Node, by: int) -> Node:
-    """A node and all inside it, some characters further on."""
-    todo = [node]
-    while todo:
-        part = todo.pop()
-        part.start += by
-        part.end += by
-        todo.extend(part.items)
-        for pair in part.pairs:
-            todo.extend(pair)
-    return node
 
 
 class _Reader:

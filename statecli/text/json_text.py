@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
+from json.decoder import JSONDecodeError
 from typing import NoReturn
 
 from statecli.text.document import Document, Problem, duplicate_key
 from statecli.text.nodes import Node
 from statecli.text.survey import MAX_DEPTH, survey
-
-_TOKEN = re.compile(
-    r"[ \t\r\n]*(?:([{}\[\],:])|(\")|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
-    r"|true|false|null|-?Infinity|NaN))"
-)
 
 
 def read(path: str, text: str, newline: str = "\n") -> Document:
@@ -133,48 +128,58 @@ def _repeats(text: str) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.start)
 
 
-def scan(text: str) -> Node:
-    """The nodes of a text that is known to be JSON."""
-    match = _TOKEN.match
-    holder = Node("sequence", 0, len(text))
-    stack: list[tuple[Node, Node | None]] = []
-    current, key = holder, None
-    at = 0
-    while True:
-        token = match(text, at)
-        if token is None:
-            break
-        at = token.end()
-        mark = token.group(1)
-        if mark is not None:
-            if mark in "{[":
-                node = Node("mapping" if mark == "{" else "sequence", at - 1, at, "flow")
-                _put(current, key, node)
-                stack.append((current, key))
-                current, key = node, None
-            elif mark in "}]":
-                current.end = at
-                current, key = stack.pop()
-                key = None
-            elif mark == ",":
-                key = None
-            continue
-        if token.group(2) is not None:
-            start = at - 1
-            string, at = scanstring(text, at, True)
-            node = Node("scalar", start, at, '"', string)
-            if current.kind == "mapping" and key is None:
-                key = node
-                continue
-        else:
-            node = Node("scalar", token.start(3), at, "", token.group(3))
-        _put(current, key, node)
-    return holder.items[0] if holder.items else holder
+def scan(text: str, at: int = 0) -> Node:
+    """The node of the value that begins at `at` (or behind blanks) in a text known to be JSON.
+
+    A value is passed over by the standard library's decoder, which is in C; only the collections
+    on the way to what is asked for are taken apart.
+    """
+    start = _blank(text, at)
+    return _node(text, start, *_pass_over(text, start))
 
 
-def _put(parent: Node, key: Node | None, node: Node) -> None:
-    if parent.kind == "mapping":
-        assert key is not None
-        parent.pairs.append((key, node))
-    else:
-        parent.items.append(node)
+def _node(text: str, start: int, value: object, end: int) -> Node:
+    if isinstance(value, dict):
+        return Node("mapping", start, end, "flow", fill=lambda node: _fill_mapping(text, node))
+    if isinstance(value, list):
+        return Node("sequence", start, end, "flow", fill=lambda node: _fill_sequence(text, node))
+    if isinstance(value, str):
+        return Node("scalar", start, end, '"', value)
+    return Node("scalar", start, end, "", text[start:end])
+
+
+def _fill_mapping(text: str, node: Node) -> None:
+    at = _blank(text, node.start + 1)
+    pairs: list[tuple[Node, Node]] = []
+    while text[at] != "}":
+        name, end = _pass_over(text, at)
+        key = Node("scalar", at, end, '"', str(name))
+        start = _blank(text, _blank(text, end) + 1)
+        value, end = _pass_over(text, start)
+        pairs.append((key, _node(text, start, value, end)))
+        at = _blank(text, end)
+        if text[at] == ",":
+            at = _blank(text, at + 1)
+    node.pairs = pairs
+
+
+def _fill_sequence(text: str, node: Node) -> None:
+    at = _blank(text, node.start + 1)
+    items: list[Node] = []
+    while text[at] != "]":
+        value, end = _pass_over(text, at)
+        items.append(_node(text, at, value, end))
+        at = _blank(text, end)
+        if text[at] == ",":
+            at = _blank(text, at + 1)
+    node.items = items
+
+
+_pass_over = json.JSONDecoder().scan_once
+_BLANKS = re.compile(r"[ \t\r\n]*")
+
+
+def _blank(text: str, at: int) -> int:
+    """The first place from `at` on that is not blank."""
+    found = _BLANKS.match(text, at)
+    return found.end() if found is not None else at

@@ -2,25 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class Node:
     """A scalar (its `text`), a sequence (`items`) or a mapping (`pairs`).
 
     `start` and `end` count characters of the document. `style` of a scalar: "" plain, ``'`` ``"``
-    ``|`` ``>``; of a collection: "flow" in brackets, else "block".
+    ``|`` ``>``; of a collection: "flow" in brackets, else "block". What a collection holds is
+    looked up (by `fill`) when it is asked for: a message needs the way to one value only.
     """
 
-    __slots__ = ("_index", "end", "items", "kind", "pairs", "start", "style", "text")
+    __slots__ = ("_fill", "_index", "_items", "_pairs", "end", "kind", "start", "style", "text")
 
-    def __init__(self, kind: str, start: int, end: int, style: str = "", text: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        start: int,
+        end: int,
+        style: str = "",
+        text: str = "",
+        fill: Callable[[Node], None] | None = None,
+    ) -> None:
         self.kind = kind
         self.start = start
         self.end = end
         self.style = style
         self.text = text
-        self.items: list[Node] = []
-        self.pairs: list[tuple[Node, Node]] = []
+        self._fill = fill
+        self._items: list[Node] = []
+        self._pairs: list[tuple[Node, Node]] = []
         self._index: dict[str, tuple[Node, Node]] | None = None
+
+    @property
+    def items(self) -> list[Node]:
+        """The values of a sequence."""
+        self._filled()
+        return self._items
+
+    @items.setter
+    def items(self, items: list[Node]) -> None:
+        self._items = items
+
+    @property
+    def pairs(self) -> list[tuple[Node, Node]]:
+        """The keys and values of a mapping, as written."""
+        self._filled()
+        return self._pairs
+
+    @pairs.setter
+    def pairs(self, pairs: list[tuple[Node, Node]]) -> None:
+        self._pairs = pairs
+
+    def _filled(self) -> None:
+        if self._fill is not None:
+            fill, self._fill = self._fill, None
+            fill(self)
 
     def named(self, name: str) -> tuple[Node, Node] | None:
         """The pair with this key (the last of equal ones; what `<<` merges in counts last)."""

@@ -291,11 +291,14 @@ def _nodes(root: Any, replaced: bool, whole: str) -> Node:
             node = known[id(source)] = Node("scalar", start, end, source.style or "", text)
             return node
         style = "flow" if source.flow_style else "block"
-        node = known[id(source)] = Node(source.id, start, end, style)
-        if source.id == "sequence":
-            node.items = [one(item) for item in source.value]
-        else:
-            node.pairs = [(one(key), one(item)) for key, item in source.value]
+
+        def fill(node: Node) -> None:
+            if source.id == "sequence":
+                node.items = [one(item) for item in source.value]
+            else:
+                node.pairs = [(one(key), one(item)) for key, item in source.value]
+
+        node = known[id(source)] = Node(source.id, start, end, style, fill=fill)
         return node
 
     return one(root)

@@ -1,0 +1,123 @@
+"""Chats of the tests: a graph, lines that are typed, and everything that is seen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from statecli.chat.lines import Host
+from statecli.chat.screen import Screen
+from statecli.chat.talk import Stops, Talk
+from statecli.cli.models import named
+from statecli.engine.advance import Custom
+from statecli.llm.rules import RulesProvider
+from statecli.load.loader import load
+from statecli.model.graph import Graph
+from statecli.model.ports import EndOfInput, Provider, Question, Store
+from statecli.session.session import Session
+from statecli.session.world import SessionWorld
+from statecli.store.memory import MemoryStore
+
+
+class TypedLines:
+    """Lines as if typed at a terminal: they stand in `seen` as they are read."""
+
+    patient = True
+    blocking = False
+
+    def __init__(self, lines: Sequence[str], seen: list[str]) -> None:
+        self.lines = list(lines)
+        self.seen = seen
+        self.dry = False
+        self.host: Host | None = None
+
+    def watch(self, host: Host) -> None:
+        self.host = host
+
+    async def read(self, prompt: str) -> str:
+        if not self.lines:
+            self.dry = True
+            raise EndOfInput
+        line = self.lines.pop(0)
+        self.seen.append(f"{prompt}{line}")
+        return line
+
+    async def __call__(self, question: Question) -> str:
+        self.seen.extend(question.text.split("\n"))
+        while True:
+            line = await self.read("? ")
+            if not (self.host and line.startswith("/") and await self.host.at_question(line)):
+                return line
+            if self.host.leaving:
+                raise EndOfInput
+
+
+class Chat:
+    """One chat on a terminal, played at once. `seen` are all lines; notes are in it too."""
+
+    def __init__(
+        self,
+        graph: Graph | str,
+        *lines: str,
+        provider: Provider | None = None,
+        store: Store | None = None,
+        data: dict[str, Any] | None = None,
+        stops: Stops | None = None,
+        custom: Custom | None = None,
+        skills: Path | None = None,
+        user_id: str | None = None,
+    ) -> None:
+        text = graph if isinstance(graph, str) else ""
+        self.graph = graph if isinstance(graph, Graph) else graph_of(graph)
+        self.seen: list[str] = []
+        self.store = store or MemoryStore()
+        session = Session.start(
+            self.graph, self.store, path="graph.yaml", text=text, data=data, first_line=True,
+            custom=custom,
+        )  # fmt: skip
+        typed = TypedLines(lines, self.seen)
+        self.world = SessionWorld(
+            self.graph, provider or RulesProvider(), typed, skills, user_id=user_id
+        )
+        screen = Screen(self.graph, self._add, self._add)
+        self.changed: list[str] = []
+        self.talk = Talk(
+            session,
+            self.world,
+            screen,
+            typed,
+            stops=stops,
+            terminal=True,
+            models=named,
+            changed=lambda session: self.changed.append(session.run),
+        )
+        self.code = asyncio.run(self.talk.run())
+
+    def _add(self, text: str) -> None:
+        self.seen.extend(text.split("\n"))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return dict(self.talk.snapshot.data)
+
+    @property
+    def state(self) -> str:
+        return self.talk.snapshot.state
+
+    def after(self, line: str) -> list[str]:
+        """What was seen after a typed line, up to the next one."""
+        at = next(n for n, seen in enumerate(self.seen) if seen.endswith(f"> {line}"))
+        found: list[str] = []
+        for seen in self.seen[at + 1 :]:
+            if seen.startswith((f"{self.state}> ", "? ")) or "> /" in seen:
+                break
+            found.append(seen)
+        return found
+
+
+def graph_of(text: str) -> Graph:
+    graph = load("graph.yaml", text).graph
+    assert graph is not None
+    return graph
