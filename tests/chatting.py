@@ -30,6 +30,7 @@ class TypedLines:
     def __init__(self, lines: Sequence[str], seen: list[str]) -> None:
         self.lines = list(lines)
         self.seen = seen
+        self.places: list[int] = []
         self.dry = False
         self.host: Host | None = None
 
@@ -41,6 +42,7 @@ class TypedLines:
             self.dry = True
             raise EndOfInput
         line = self.lines.pop(0)
+        self.places.append(len(self.seen))
         self.seen.append(f"{prompt}{line}")
         return line
 
@@ -77,7 +79,7 @@ class Chat:
             self.graph, self.store, path="graph.yaml", text=text, data=data, first_line=True,
             custom=custom,
         )  # fmt: skip
-        typed = TypedLines(lines, self.seen)
+        typed = self.typed = TypedLines(lines, self.seen)
         self.world = SessionWorld(
             self.graph, provider or RulesProvider(), typed, skills, user_id=user_id
         )
@@ -108,13 +110,13 @@ class Chat:
 
     def after(self, line: str) -> list[str]:
         """What was seen after a typed line, up to the next one."""
-        at = next(n for n, seen in enumerate(self.seen) if seen.endswith(f"> {line}"))
-        found: list[str] = []
-        for seen in self.seen[at + 1 :]:
-            if seen.startswith((f"{self.state}> ", "? ")) or "> /" in seen:
-                break
-            found.append(seen)
-        return found
+        places = [*self.typed.places, len(self.seen)]
+        at = next(n for n, place in enumerate(places) if self._typed_at(place) == line)
+        return self.seen[places[at] + 1 : places[at + 1]]
+
+    def _typed_at(self, place: int) -> str:
+        typed = self.seen[place]
+        return typed[2:] if typed.startswith("? ") else typed.partition("> ")[2]
 
 
 def graph_of(text: str) -> Graph:

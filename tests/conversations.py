@@ -19,9 +19,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO, cast
 
-from run_cli import main
+from statecli.cli.app import main
 
 FOLDER = Path(__file__).parent / "chat"
 
@@ -92,8 +92,9 @@ def play(words: list[str], lines: list[str]) -> list[str]:
 @contextmanager
 def _streams(seen: list[str], lines: list[str]) -> Iterator[None]:
     before = sys.stdin, sys.stdout, sys.stderr
-    sys.stdin = Typed(lines, seen)  # type: ignore[assignment]
-    sys.stdout, sys.stderr = _Out(seen, ""), _Out(seen, "! ")  # type: ignore[assignment]
+    sys.stdin = cast(TextIO, Typed(lines, seen))
+    sys.stdout = cast(TextIO, _Out(seen, ""))
+    sys.stderr = cast(TextIO, _Out(seen, "! "))
     try:
         yield
     finally:

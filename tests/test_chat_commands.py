@@ -83,7 +83,7 @@ def test_the_commands_are_those_of_the_contract() -> None:
 def test_help() -> None:
     seen = Chat(PLAN, "/help").after("/help")
     assert [line.split()[0] for line in seen[:-1]] == [f"/{name}" for name in COMMANDS]
-    assert "/goto STATE      move the run into a state" in seen
+    assert "/goto STATE     move the run into a state" in seen
 
 
 def test_state() -> None:
@@ -117,15 +117,11 @@ def test_graph() -> None:
         "  ask * --+",
         "  look  --+",
         "          +--> [answer]",
-        "                +--> huge #   size ≥ 8",
-        "                +--> look",
-        "                +--> ask *",
-        "                +--> done #",
+        "                 +--> huge #   size ≥ 8",
+        "                 +--> look",
+        "                 +--> ask *",
+        "                 +--> done #",
         "  (* waits for you, # ends the run, ..> implicit)",
-        "[answer] Where next?",
-        "  1 look  Something must be looked up",
-        "  2 ask   Answered",
-        "  3 done  Nothing is left",
     ]
     seen = Chat(PLAN, "/goto dogs-first", "/graph").after("/graph")
     assert "+..> bye *   all tasks done" in seen[2]
@@ -184,7 +180,10 @@ def test_goto() -> None:
     ]
     assert (chat.state, chat.talk.snapshot.status) == ("__end__", "ended")
     assert Chat(PLAN, "/goto by").after("/goto by") == [
-        "no state is named 'by'; there are: welcome, dogs-first, bye"
+        "no state is named 'by'; did you mean 'bye'?"
+    ]
+    assert Chat(PLAN, "/goto xyz").after("/goto xyz") == [
+        "no state is named 'xyz'; there are: welcome, dogs-first, bye"
     ]
     assert Chat(PLAN, "/goto").after("/goto") == ["which state? welcome, dogs-first, bye"]
     assert Chat(STATES, "/goto done").seen[-2:] == ["Goodbye.", "the end"]
@@ -238,8 +237,9 @@ def test_continue() -> None:
     assert chat.after("hello") == ["-> answer", "stopped before 'answer'; /continue goes on"]
     assert chat.seen[-2:] == ["Goodbye.", "the end"]
     limited = STATES + "limits: {max_steps: 1}\n"
-    chat = Chat(limited, "hello", "1", "1", "it is noon", "/continue", "3")
-    assert any(line.startswith("stopped: 1 step") or "max_steps" in line for line in chat.seen)
+    chat = Chat(limited, "hello", "1", "/continue", "2", "noon", "/continue", "3")
+    stops = [line for line in chat.seen if line.startswith("stopped by a limit, max_steps: 1")]
+    assert len(stops) == 2
     assert chat.seen[-2:] == ["Goodbye.", "the end"]
 
 
@@ -259,8 +259,13 @@ def test_break() -> None:
 
 def test_trace() -> None:
     seen = Chat(PLAN, "Ann", "/trace 3").after("/trace 3")
-    assert [line.split()[1] for line in seen] == ["answered", "turned", "waiting"]
-    assert len(Chat(PLAN, "Ann", "/trace").after("/trace")) == 11
+    assert [line.split()[1] for line in seen] == ["turned", "guard_missing_field", "waiting"]
+    assert Chat(PLAN, "/trace").after("/trace") == [
+        "    1 started   welcome data={} speaks=true",
+        "    2 asked     welcome what='turn'",
+        "    3 answered  welcome [welcome] Say hello First name:",
+        "    4 waiting   welcome",
+    ]
     assert Chat(PLAN, "/trace 0").after("/trace 0") == []
 
 
@@ -328,18 +333,15 @@ def test_export(tmp_path: Path) -> None:
 def test_test(tmp_path: Path) -> None:
     good, bad, unread = tmp_path / "good.yaml", tmp_path / "bad.yaml", tmp_path / "unread.yaml"
     good.write_text("turns:\n  - {say: hi, replies: [reply: Hello!, choice: done]}\nexpect: {}\n")
-    bad.write_text("turns:\n  - {say: hi, replies: [choice: done]}\n")
+    bad.write_text("turns:\n  - {say: hi, replies: [choice: done, reply: Hello!]}\n")
     unread.write_text("turns: 3\n")
     chat = Chat(STATES, f"/test {good}", f"/test {bad}", f"/test {unread}", "/test", "/data")
     assert chat.after(f"/test {good}") == [f"{good}: passed, 1 turn, ended in 'done'"]
     assert chat.after(f"/test {bad}") == [
-        f"{bad}: failed, waiting in 'answer'",
-        f"  {bad}:2:25: 'answer' asks for a reply ('reply'), but the next reply has this reply "
-        "('choice')",
+        f"{bad}: failed in 'answer'",
+        f"  {bad}:2:25: 'answer' asks for a reply ('reply'), but the next reply has 'choice'",
     ]
-    assert chat.after(f"/test {unread}") == [
-        f"{unread}:1:8: 'turns' is a list, not the number 3"
-    ]
+    assert chat.after(f"/test {unread}") == [f"{unread}:1:8: 'turns' is a list, not the number 3"]
     assert chat.after("/test") == ["/test FILE"]
     assert chat.after("/data") == ["nothing is set yet"]
     assert len(chat.store.runs()) == 1
@@ -351,7 +353,7 @@ def test_quit() -> None:
     assert chat.code == 0
     asked = Chat(STATES, "hello", "/quit", "2")
     assert asked.seen[-1] == "? /quit"
-    assert asked.talk.snapshot.status == "waiting"
+    assert asked.talk.snapshot.status == "running"
 
 
 def test_commands_while_a_question_waits() -> None:

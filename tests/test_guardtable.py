@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from statecli.lint.guardtable import Columns, GuardTable, guard_table
+from statecli.lint.guardtable import Columns, GuardTable, Tables, guard_table
 from statecli.load.guardtext import GuardReader
 from statecli.model.classes import ABSENT
 from statecli.model.graph import Field
@@ -297,3 +298,23 @@ def test_a_condition_that_cannot_be_read_never_holds() -> None:
     table = guard_table([AnyOf((Complete(), Invalid("no such operator"))), None], {})
     assert table is not None
     assert table.truths == [0, table.full]
+
+
+@given(st.lists(st.one_of(atoms(["s"]), st.just(Complete()), st.none()), max_size=4), st.data())
+def test_a_remembered_table_is_the_table(asked: list[Guard | None], source: st.DataObject) -> None:
+    """The states of a large plan ask the same of other fields; so do these of two."""
+    for one in ("s", "n", "b", "e"):
+        fields = {one: FIELDS[one], "other": FIELDS[one]._replace(name="other")}
+        tables = Tables(fields)
+        for key in (one, "other"):
+            guards = [replace(g, key=key) if isinstance(g, Atom) else g for g in asked]
+            made, wanted = tables.of(guards), guard_table(guards, fields)
+            assert (made is None) == (wanted is None)
+            if made is not None and wanted is not None:
+                assert made.truths == wanted.truths
+                assert made.full == wanted.full
+                assert list(made.axes) == list(wanted.axes)
+                value = source.draw(st.sampled_from(VALUES[one]))
+                for axis, like in zip(made.axes.values(), wanted.axes.values(), strict=True):
+                    assert axis.field == like.field
+                    assert axis.where(value) == like.where(value)

@@ -46,7 +46,7 @@ def _outcome(
     turns = len(script.conversation.turns)
     where = f"{session.snapshot.status} in '{session.snapshot.state}'"
     if code:
-        yield f"{file}: failed, {where}"
+        yield f"{file}: failed in '{session.snapshot.state}'"
         yield f"  {said[-1] if said else 'nothing was said'}"
     else:
         yield f"{file}: passed, {turns} turn{'' if turns == 1 else 's'}, {where}"

@@ -72,7 +72,7 @@ class Screen:
             if self.calls:
                 self._called(body)
         elif isinstance(body, Limited):
-            self.notes(f"stopped: {body.message}; the next line goes on")
+            self.notes(f"stopped by a limit, {body.message}; the next line goes on")
         elif isinstance(body, Failed):
             self.notes(f"failed in '{body.state}': {body.error}")
         elif isinstance(body, Warned):

@@ -27,7 +27,6 @@ from statecli.model.event import (
     Limited,
     Resumed,
     Said,
-    Trial,
     Turned,
     Waiting,
     Warned,
@@ -273,9 +272,10 @@ class Engine:
         """Go to the next state by the routes."""
         state = step.state
         by = "line" if step.waits(state.name) else "order"
-        options = move(self.to, self.number, state, by=by, allowed=step.options)
-        if options is None:
+        open_ = move(self.to, self.number, state, by=by, allowed=step.options)
+        if open_ is None:
             return
+        options = open_.routes
         asked = Choice(step, options, self._strays(state, options), step.answered)
         async for piece in asked.run():
             yield piece
@@ -283,9 +283,8 @@ class Engine:
         if asked.route is None:
             self._unchosen(state.name, names)
             return
-        trials = tuple(Trial(route.number, route.target, None) for route in options)
         answers = tuple(asked.answers)
-        take(self.to, self.number, state, asked.route, trials, names, answers, by=asked.by)
+        take(self.to, self.number, state, asked.route, open_.trials, names, answers, by=asked.by)
 
     def _strays(self, state: State, options: tuple[Transition, ...]) -> list[Transition]:
         """The other targets of a state, where `on_invalid` may lead."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from statecli.kernel.choose import Ask, End, Take
 from statecli.kernel.settle import Recorder, enter, settle, tried
@@ -14,10 +14,11 @@ from statecli.model.graph import State, Transition
 _new: Any = tuple.__new__
 
 
-class Options(tuple[Transition, ...]):
-    """Routes among which a model still has to choose."""
+class Options(NamedTuple):
+    """Routes among which a model still has to choose; `trials` are all that were looked at."""
 
-    __slots__ = ()
+    routes: tuple[Transition, ...]
+    trials: tuple[Trial, ...]
 
 
 def move(
@@ -39,7 +40,7 @@ def move(
     elif isinstance(choice, Ask):
         routes = [r for r in choice.options if allowed is None or r.target in allowed]
         if len(routes) > 1:
-            return Options(routes)
+            return Options(tuple(routes), trials)
         names = tuple(route.target for route in choice.options)
         if routes:
             take(to, number, state, routes[0], trials, names, by=by)

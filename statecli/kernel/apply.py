@@ -217,9 +217,9 @@ def _edited(graph: Graph, snapshot: Snapshot, body: Edited) -> Snapshot:
 
 
 def _jumped(graph: Graph, snapshot: Snapshot, body: Jumped) -> Snapshot:
-    """As entered, outside of any turn."""
+    """As entered, outside of any turn: the state that is entered has the word."""
     entered = _entered(graph, snapshot, Entered(body.token, body.state))
-    entered = entered._replace(entries=(), steps=0, line=None)
+    entered = entered._replace(entries=(), steps=0, line=None, awaits_reply=True)
     return _reset(entered, body) if body.resets else entered
 
 

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from statecli.kernel.change import change
 from statecli.kernel.limits import used_up
-from statecli.kernel.reducers import fitted, is_conversation
 from statecli.kernel.settle import Recorder
-from statecli.model.event import Answered, Asked, Body, Changed, Limited, Spent, Streamed, Warned
+from statecli.model.event import Answered, Asked, Body, Limited, Spent, Streamed
 from statecli.model.graph import KINDS, WAITING_KINDS, Graph, State
 from statecli.model.ports import Call, Request, World
-from statecli.model.snapshot import Messages, Snapshot, Token
+from statecli.model.snapshot import Snapshot, Token
 
 PieceT = TypeVar("PieceT")
 #: Text that was shown is stored at least this often, in seconds.
@@ -97,30 +97,8 @@ class Step:
         return state is not None and (state.kind in WAITING_KINDS or state.kind in self.waiting)
 
     def change(self, delta: Mapping[str, Any], *, null: bool = False) -> None:
-        """Record values. Raises Misfit for what a field cannot hold; what is no field of a graph
-        that declares its fields is left out, and told."""
-        named = {
-            key: self._with_ids(value) if is_conversation(self.graph, key) else value
-            for key, value in delta.items()
-        }
-        found = fitted(self.graph, self.snapshot.data, named, null=null)
-        name = self.token.state
-        for key in found.dropped:
-            message = f"'{name}' writes '{key}', which is no declared field: it is not kept"
-            self.emit(Warned(self.number, name, message))
-        if found.delta:
-            self.emit(Changed(self.number, name, found.delta))
-
-    def _with_ids(self, value: Any) -> Any:
-        """Messages, each with an id."""
-        if not isinstance(value, list | tuple | Messages):
-            return self._with_id(value)
-        return [self._with_id(message) for message in value]
-
-    def _with_id(self, message: Any) -> Any:
-        if isinstance(message, Mapping) and not message.get("id"):
-            return {**message, "id": self.world.new_id()}
-        return message
+        """Record values. Raises Misfit for what a field cannot hold."""
+        change(self.to, self.number, delta, self.world.new_id, null=null)
 
     def over_budget(self) -> bool:
         """Whether a budget of the session is used up; the run is stopped then."""

@@ -19,7 +19,6 @@ from statecli.model.guard import (
     AllOf,
     AnyOf,
     Atom,
-    Bounds,
     Closed,
     Complete,
     Expr,
@@ -184,24 +183,30 @@ class Tables:
         key = ""
         asked: list[object] = []
         for guard in guards:
-            if type(guard) is Atom:
-                if (
-                    isinstance(guard.operand, tuple | dict | list)
-                    and type(guard.operand) is not Bounds
-                ):
+            kind = type(guard)
+            if kind is Atom:
+                assert isinstance(guard, Atom)
+                if key != guard.key:
+                    if key:
+                        return "", ()
+                    key = guard.key
+                operand = guard.operand
+                if isinstance(operand, dict | list) or type(operand) is tuple:
                     return "", ()
-                if key not in ("", guard.key):
-                    return "", ()
-                key = guard.key
-                asked += (guard.op, type(guard.operand), guard.operand)
-            elif guard is None or type(guard) is Complete or type(guard) is Closed:
-                asked.append(type(guard))
+                asked += (guard.op, type(operand), operand)
+            elif guard is None or kind is Complete or kind is Closed:
+                asked.append(kind)
             else:
                 return "", ()
         field = self.fields.get(key)
-        if not key or (field is not None and (field.values or field.has_default)):
+        if not key or (field is not None and field.has_default):
             return "", ()
-        asked.append(field.type if field is not None else None)
+        if field is not None:
+            asked.append(field.type)
+            if field.values:
+                if not all(type(value) is str for value in field.values):
+                    return "", ()
+                asked.append(field.values)
         return key, tuple(asked)
 
 

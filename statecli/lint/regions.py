@@ -77,4 +77,6 @@ def _whole(region: Region) -> Region | None:
         return Region(first, True, last, True, first)
     if last is not None:
         return Region(None, False, last + 1, False, last)
-    return Region(first - 1, False, None, False, first) if first is not None else region
+    if first is not None:
+        return Region(first - 1, False, None, False, first)
+    return region._replace(sample=0)

@@ -78,7 +78,7 @@ class ScriptProvider:
         if not self._queue:
             return ""
         reply = self._queue[0]
-        return f"{self.conversation.where(reply.path)}: nobody asked for {_has(reply)}"
+        return f"{self.conversation.where(reply.path)}: nobody asked for this reply ({_has(reply)})"
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""
@@ -159,5 +159,4 @@ class ScriptProvider:
 
 def _has(reply: Reply) -> str:
     """The keys of a reply in words."""
-    keys = [f"'{key}'" for key in reply.items if not key.startswith("x-")]
-    return f"this reply ({', '.join(keys)})" if keys else "this reply, which is empty"
+    return ", ".join(f"'{key}'" for key in reply.items)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from statecli.model.guard import Guard
 from statecli.model.span import Path
+
+if TYPE_CHECKING:
+    from enum import Enum
 
 #: No settings, no limits. Nobody writes into it: values are never changed in place.
 NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -179,6 +182,20 @@ class Graph:
     @property
     def is_plan(self) -> bool:
         return self.form == "plan"
+
+    def enum(self) -> type[Enum]:
+        """The names of the states as an Enum of texts, for code that goes by them."""
+        from enum import Enum
+
+        members: dict[str, str] = {}
+        for name in self.states:
+            member = "".join(sign if sign.isalnum() else "_" for sign in name).upper()
+            if not member[:1].isalpha():
+                member = f"STATE_{member}".rstrip("_")
+            while member in members:
+                member += "_"
+            members[member] = name
+        return Enum("States", members, type=str)  # type: ignore[return-value]  # of these names
 
     def roots(self) -> list[str]:
         """Where a run may begin: the entry transitions if there are any, else the initial state."""

@@ -6,12 +6,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from statecli.model.graph import Field, Graph, State, Transition
+from statecli.model.graph import FUNCTION, Field, Graph, State, Transition
 from statecli.model.guard import Guard, invalid
 from statecli.session.function import is_plain
-
-#: The kind of a state whose body is Python.
-FUNCTION = "function"
 
 
 class When:
@@ -123,4 +120,4 @@ class GraphBuilder:
         }  # fmt: skip
         settings: Mapping[str, Any] = {"data_type": self._type} if self._type else {}
         return Graph("states", initial, None, states, self._fields, settings=settings,
-                     limits={"max_steps": 10**9})  # fmt: skip
+                     declares_fields=bool(self._fields), limits={"max_steps": 10**9})  # fmt: skip

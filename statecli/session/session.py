@@ -43,6 +43,7 @@ from statecli.model.event import (
 from statecli.model.graph import END, WAITING_KINDS, Graph
 from statecli.model.ports import Store, Stored, World
 from statecli.model.snapshot import Snapshot
+from statecli.store.rows import body_of
 
 #: Builds the rows of every step: three times as fast as calling their class.
 _new: Any = tuple.__new__
@@ -152,6 +153,29 @@ class Session:
             raise KeyError(run)
         session = cls(graph, store, run, path or stored.path, custom)
         session._replay(store.events(run))
+        return session
+
+    @classmethod
+    def restored(
+        cls,
+        graph: Graph,
+        store: Store,
+        rows: Sequence[Mapping[str, Any]],
+        *,
+        custom: Custom | None = None,
+    ) -> Session:
+        """A run from the lines of an export, put into a store; under a new id where the store has
+        it already."""
+        run = str(rows[0]["run"])
+        run = run if store.get(run) is None else uuid.uuid4().hex[:12]
+        events = [Event(run, row["number"], row["time"], body_of(row)) for row in rows]
+        session = cls(graph, store, run, custom=custom)
+        session._replay(events)
+        snapshot, first, last = session.snapshot, events[0].time, events[-1].time
+        store.create(
+            Stored(run, "", digest(""), "", first, last, snapshot.status, snapshot.state, 0)
+        )
+        store.append(run, events, snapshot.status, snapshot.state)
         return session
 
     def _replay(self, events: Sequence[Event]) -> None:

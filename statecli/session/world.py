@@ -105,4 +105,3 @@ class SessionWorld:
 
     def new_id(self) -> str:
         return uuid.uuid4().hex[:12]
-

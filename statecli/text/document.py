@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from statecli.model.span import Path, Place, Position, Span
@@ -76,11 +77,8 @@ class Document:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        starts, at = [0], self.text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = self.text.find("\n", at + 1)
-        return starts
+        lengths = (len(line) + 1 for line in self.text.split("\n"))
+        return list(accumulate(lengths, initial=0))[:-1]
 
     @cached_property
     def tree(self) -> Node | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from json.decoder import JSONDecodeError
 from typing import NoReturn
 
@@ -135,6 +135,8 @@ def scan(text: str, at: int = 0) -> Node:
     on the way to what is asked for are taken apart.
     """
     start = _blank(text, at)
+    if not at and text.startswith("{", start):  # the whole text: its end is known
+        return _node(text, start, {}, len(text.rstrip(" \t\r\n")))
     return _node(text, start, *_pass_over(text, start))
 
 
@@ -175,7 +177,7 @@ def _fill_sequence(text: str, node: Node) -> None:
     node.items = items
 
 
-_pass_over = json.JSONDecoder().scan_once
+_pass_over: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 

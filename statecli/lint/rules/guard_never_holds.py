@@ -71,8 +71,8 @@ from statecli.model.guard import (
     invalid,
     walk,
 )
-from statecli.model.guardwords import said
 from statecli.model.span import Place
+from statecli.model.words import in_words
 
 FAMILY = "guards"
 SEVERITY = "error"
@@ -126,7 +126,7 @@ def _reasons(facts: Facts, state: str, guard: Guard) -> Iterator[Finding]:
     else:
         several = isinstance(guard, Expr) and isinstance(guard.tree, ast.BoolOp)
         yield Finding(
-            message=f"{said(guard)} never holds",
+            message=f"'{in_words(guard)}' never holds",
             at=Place(guard.path),
             states=(state,),
             hint="its parts exclude each other: correct one of them" if several else "",
@@ -157,13 +157,13 @@ def _atom(facts: Facts, state: str, atom: Atom) -> Finding:
         message = f"no number lies between {value} and {value} when the ends do not count"
         hint = "remove 'inclusive: false', or move the ends apart"
     elif kind == "int":
-        message = f"{said(atom)} holds for no whole number, and '{atom.key}' is one"
+        message = f"'{in_words(atom)}' holds for no whole number, and '{atom.key}' is one"
         hint = f"compare it with whole numbers, or declare '{atom.key}' as a number"
     elif kind == "enum":
-        message = f"{said(atom)} holds for none of the values of '{atom.key}'"
+        message = f"'{in_words(atom)}' holds for none of the values of '{atom.key}'"
         hint = "compare it with one of them"
     else:
-        message = f"{said(atom)} never holds"
+        message = f"'{in_words(atom)}' never holds"
     return Finding(message=message, at=guardplaces.operand(facts, atom), states=(state,), hint=hint)
 
 
@@ -181,14 +181,14 @@ def _conflict(facts: Facts, state: str, guard: AllOf) -> Iterator[Finding]:
             if not truths[earlier] & rows:
                 first, second = guard.children[earlier], guard.children[later]
                 yield Finding(
-                    message=f"{said(first)} and {said(second)} never hold together",
+                    message=f"'{in_words(first)}' and '{in_words(second)}' never hold together",
                     at=_place(facts, second),
                     states=(state,),
                     related=(Related("the other one is here", _place(facts, first)),),
                     hint="correct one of them, or use 'any_of' where one is enough",
                 )
                 return
-    yield Finding(message=f"{said(guard)} never holds", at=Place(guard.path), states=(state,))
+    yield Finding(message=f"'{in_words(guard)}' never holds", at=Place(guard.path), states=(state,))
 
 
 def _place(facts: Facts, guard: Guard) -> Place:

@@ -63,8 +63,8 @@ from statecli.lint.hiding import ABOUT_GUARDS, Named, hides_later
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.graph import State, Transition
 from statecli.model.guard import Turns
-from statecli.model.guardwords import said
 from statecli.model.span import Place
+from statecli.model.words import in_words
 
 FAMILY = "guards"
 SEVERITY = "error"
@@ -134,7 +134,7 @@ def _finding(
         at=Place(way.at),
         states=(state.name, way.target),
         related=tuple(
-            Related(f"{said(ways[at].guard)} leads to '{ways[at].target}'", Place(ways[at].path))
+            Related(f"'{_words(ways[at])}' leads to '{ways[at].target}'", Place(ways[at].path))
             for at in covering[:5]
         ),
         hint="remove it" if same or net else _cure(covering, ways, way),
@@ -148,12 +148,16 @@ def _reason(first: Transition, way: Transition) -> str:
         order = "it stands before this one"
     else:
         order = f"priority {first.priority:g} before {way.priority:g}"
-    one, two = said(first.guard), said(way.guard)
+    one, two = _words(first), _words(way)
     if first.guard == way.guard:
         return f"the same condition leads to '{first.target}' first ({order})"
     if len(one) + len(two) > _LONG:
         return f"whenever it holds, the way to '{first.target}' is taken first ({order})"
-    return f"{two} means {one} too, and that leads to '{first.target}' first ({order})"
+    return f"whenever {two}, {one} too, and that leads to '{first.target}' first ({order})"
+
+
+def _words(way: Transition) -> str:
+    return in_words(way.guard) if way.guard is not None else "always"
 
 
 def _cure(covering: list[int], ways: tuple[Transition, ...], way: Transition) -> str:

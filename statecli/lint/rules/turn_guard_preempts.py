@@ -50,8 +50,8 @@ from statecli.lint.hiding import hides_later
 from statecli.model.diagnostic import Edit, Finding, Fix, Related
 from statecli.model.graph import State, Transition
 from statecli.model.guard import AnyOf, Atom, Closed, Complete, Expr, Guard, Turns, walk
-from statecli.model.guardwords import said
 from statecli.model.span import Place
+from statecli.model.words import in_words, turns_words
 
 FAMILY = "guards"
 SEVERITY = "warning"
@@ -97,6 +97,7 @@ def _earned(guard: Guard | None) -> bool:
 def _finding(state: State, way: Transition, turns: Turns, later: list[Transition]) -> Finding:
     first = later[0]
     reward, deed = _reward(first)
+    spent = turns_words(turns.turns, turns.scope)
     at = Place((*way.path, "priority")) if way.stated_priority else Place(way.at)
     written = [other.priority for other in later if other.origin == "written"]
     fix = None
@@ -105,7 +106,7 @@ def _finding(state: State, way: Transition, turns: Turns, later: list[Transition
         fix = Fix(f"write {number}", (Edit(at, f"{number}"),))
     return Finding(
         message=(
-            f"after {said(turns)} the way to '{way.target}' comes before {reward}:"
+            f"after {spent} the way to '{way.target}' comes before {reward}:"
             f" who has just {deed} is sent to '{way.target}', not to '{first.target}'"
         ),
         at=at,
@@ -122,4 +123,5 @@ def _reward(way: Transition) -> tuple[str, str]:
     """What the preempted route is taken for, and what the person did for it."""
     if isinstance(way.guard, Complete | Closed):
         return "completion", "finished"
-    return f"the one for an answer ({said(way.guard)})", "answered"
+    assert way.guard is not None
+    return f"the one for an answer ({in_words(way.guard)})", "answered"

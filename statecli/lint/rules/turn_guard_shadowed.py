@@ -55,8 +55,8 @@ from statecli.lint.hiding import Named, hides_later
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.graph import State, Transition
 from statecli.model.guard import SCOPES, Turns
-from statecli.model.guardwords import said
 from statecli.model.span import Place
+from statecli.model.words import turns_words
 
 FAMILY = "guards"
 SEVERITY = "error"
@@ -88,7 +88,10 @@ def _sooner(first: Transition, later: Transition) -> bool:
 
 def _finding(state: State, first: Transition, way: Transition) -> Finding:
     same = first.target == way.target
-    reason = f"after {said(first.guard)} the run goes to '{first.target}' already"
+    guard = first.guard
+    assert isinstance(guard, Turns)
+    spent = turns_words(guard.turns, guard.scope)
+    reason = f"after {spent} the run goes to '{first.target}' already"
     return Finding(
         message=f"{'redundant: ' * same}the way to '{way.target}' is never taken: {reason}",
         at=Place(way.at),

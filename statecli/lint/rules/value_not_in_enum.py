@@ -67,12 +67,13 @@ from statecli.lint.misfits import MEMBER, Misfit
 from statecli.model.data import shown
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.guard import same
-from statecli.model.guardwords import either
 from statecli.model.nearest import nearest
 from statecli.model.span import Place
 
 FAMILY = "guards"
 SEVERITY = "error"
+#: So many values of an enum are named.
+MOST = 6
 FIX = "unsafe"
 
 
@@ -90,7 +91,7 @@ def _finding(facts: Facts, misfit: Misfit) -> Finding:
     message = f"{shown(value)} is none of the values of '{field.name}'"
     if member is not None and same(member, value):
         message = f"{shown(value)} is not {shown(member)} here: an expression compares exactly"
-    hint = f"its values are {either(field.values).replace(' or ', ' and ')}"
+    hint = f"its values are {_all(field.values)}"
     if member is not None:
         hint = f"did you mean {shown(member)}?"
         if type(member) is not type(value):
@@ -105,6 +106,14 @@ def _finding(facts: Facts, misfit: Misfit) -> Finding:
         hint=hint,
         fix=guardplaces.rewritten(at, value, member) if member is not None else None,
     )
+
+
+def _all(values: tuple[object, ...]) -> str:
+    """The values in a sentence, the first few of many."""
+    words = [shown(value) for value in values[:MOST]]
+    if len(values) > MOST:
+        words.append(f"{len(values) - MOST} more")
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
 
 
 def _meant(members: tuple[object, ...], value: object) -> object:

@@ -1,0 +1,113 @@
+"""Runs what is async from where nothing is: one coroutine at a time, in one task.
+
+Where it is known that nothing ever waits no event loop is needed, and a step costs microseconds.
+Otherwise each thread has a loop of its own, kept open so that what a provider holds (a connection)
+outlives a step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from statecli.kinds.step import closing
+
+T = TypeVar("T")
+
+
+def finished(work: Coroutine[Any, Any, T], *, waits: bool) -> T:
+    """The result of a coroutine. Raises InsideLoop where an event loop runs: there is `aio`."""
+    if waits:
+        return _loop(work).run_until_complete(work)
+    try:
+        work.send(None)
+    except StopIteration as stop:
+        found: T = stop.value
+        return found
+    work.close()
+    raise RuntimeError("a body waits for something; write it with async def")
+
+
+def each(stream: AsyncIterator[T], *, waits: bool) -> Iterator[T]:
+    """The items of a stream. It is read by one task from its beginning to its end."""
+    if not waits:
+        yield from _each_now(stream)
+        return
+    queue: asyncio.Queue[tuple[T | None, BaseException | None]] = asyncio.Queue(1)
+    work = _pump(stream, queue)
+    loop = _loop(work)
+    task = loop.create_task(work)
+    try:
+        while True:
+            item, error = loop.run_until_complete(queue.get())
+            if isinstance(error, StopAsyncIteration):
+                return
+            if error is not None:
+                raise error
+            yield item  # type: ignore[misc]  # an item where there is no error
+    finally:
+        task.cancel()
+        loop.run_until_complete(asyncio.wait({task}))
+
+
+async def _pump(
+    stream: AsyncIterator[T], queue: asyncio.Queue[tuple[T | None, BaseException | None]]
+) -> None:
+    try:
+        async with closing(stream) as items:
+            async for item in items:
+                await queue.put((item, None))
+    except Exception as error:
+        await queue.put((None, error))
+    else:
+        await queue.put((None, StopAsyncIteration()))
+
+
+def _each_now(stream: AsyncIterator[T]) -> Iterator[T]:
+    async def next_item() -> T:
+        return await anext(stream)
+
+    async def close() -> None:
+        async with closing(stream):
+            pass
+
+    try:
+        while True:
+            try:
+                item = finished(next_item(), waits=False)
+            except StopAsyncIteration:
+                return
+            yield item
+    finally:
+        finished(close(), waits=False)
+
+
+class InsideLoop(Exception):
+    """Synchronous calls cannot wait inside of an event loop."""
+
+
+class _Loop:
+    """An event loop that is closed with its thread (or at the end of the process)."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        weakref.finalize(self, self.loop.close)
+
+
+_LOCAL = threading.local()
+
+
+def _loop(work: Coroutine[Any, Any, Any]) -> asyncio.AbstractEventLoop:
+    """The loop of this thread."""
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        work.close()
+        raise InsideLoop("an event loop runs here already: use statecli.aio.Run")
+    holder: _Loop | None = getattr(_LOCAL, "holder", None)
+    if holder is None or holder.loop.is_closed():
+        holder = _LOCAL.holder = _Loop()
+    return holder.loop
