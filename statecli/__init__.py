@@ -7,19 +7,24 @@ The names for Python users load on first use, so that importing the package cost
 from __future__ import annotations
 
 __version__ = "0.1.0"
-__all__ = ["GraphBuilder", "Run", "__version__", "expr", "lint", "load", "when"]
+__all__ = [
+    "GraphBuilder", "Run", "__version__", "default", "expr", "lint", "load", "register_reducer",
+    "when",
+]  # fmt: skip
 
 TYPE_CHECKING = False  # `typing` itself would cost more than all of this file
 if TYPE_CHECKING:
     from statecli.lint.linter import lint
     from statecli.load.loader import load
-    from statecli.session.builder import GraphBuilder, expr, when
+    from statecli.session.builder import GraphBuilder, default, expr, when
     from statecli.session.run import Run
 
 _NAMES = {
     "GraphBuilder": "statecli.session.builder",
     "Run": "statecli.session.run",
+    "default": "statecli.session.builder",
     "expr": "statecli.session.builder",
+    "register_reducer": "statecli.kernel.reducers",
     "when": "statecli.session.builder",
 }
 

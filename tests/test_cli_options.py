@@ -48,7 +48,7 @@ def options(name: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["validate", "explain"])
+@pytest.mark.parametrize("name", ["validate", "explain", "chat", "sessions"])
 def test_every_option_has_a_transcript(name: str) -> None:
     seen: set[str] = set()
     for transcript in ALL:
@@ -63,7 +63,7 @@ def test_every_option_has_a_transcript(name: str) -> None:
 
 
 def test_help_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("validate", "explain"):
+    for name in ("validate", "explain", "chat", "sessions"):
         with pytest.raises(SystemExit):
             app.main([name, "--help"])
         shown = capsys.readouterr().out

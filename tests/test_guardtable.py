@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -250,7 +249,7 @@ NARROW: list[tuple[str, object, list[Guard]]] = [
 ]
 
 
-@pytest.mark.parametrize(("key", "value", "asked"), NARROW, ids=str)
+@pytest.mark.parametrize(("key", "value", "asked"), NARROW)
 def test_a_value_that_only_one_pattern_of_answers_shows(
     key: str, value: object, asked: list[Guard]
 ) -> None:
@@ -269,7 +268,6 @@ def test_a_value_that_only_one_pattern_of_answers_shows(
         Atom("l", "ne", "a"),
         *map(expression, ("s > 'a'", "s + t > 0", "True or s == 'x'", "l == 3", "s or l")),
     ],
-    ids=str,
 )
 def test_nothing_holds_of_a_field_that_is_not_set(guard: Guard) -> None:
     key = "l" if guard in (Atom("l", "ne", "a"), expression("l == 3")) else "s"
@@ -307,7 +305,7 @@ def test_a_remembered_table_is_the_table(asked: list[Guard | None], source: st.D
         fields = {one: FIELDS[one], "other": FIELDS[one]._replace(name="other")}
         tables = Tables(fields)
         for key in (one, "other"):
-            guards = [replace(g, key=key) if isinstance(g, Atom) else g for g in asked]
+            guards = [g._replace(key=key) if isinstance(g, Atom) else g for g in asked]
             made, wanted = tables.of(guards), guard_table(guards, fields)
             assert (made is None) == (wanted is None)
             if made is not None and wanted is not None:

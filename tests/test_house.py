@@ -19,6 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("kinds", "lint", "verify"),
     ("engine",),
     ("session", "lsp"),
+    ("aio",),
     ("chat", "scenario"),
     ("cli",),
     ("__main__",),

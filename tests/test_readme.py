@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from transcripts import fits
 
-from statecli.cli.settings import LEVELS, SEVERITIES
+from statecli.config import SEVERITIES
 from statecli.lint.rule import rules
 
 ROOT = Path(__file__).parent.parent
@@ -80,7 +80,7 @@ def test_the_settings_shown_are_settings() -> None:
     settings = tomllib.loads(block)
     assert set(settings["extend-select"]) <= set(rules())
     assert set(settings["severity"]) <= set(rules())
-    assert set(settings["severity"].values()) <= {*SEVERITIES, *LEVELS}
+    assert set(settings["severity"].values()) <= set(SEVERITIES)
 
 
 def test_the_python_shown_runs() -> None:

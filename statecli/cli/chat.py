@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from statecli.cli.output import tell, wants_color, write
-from statecli.cli.running import Opened, custom_kinds, data_folder, open_graph, open_store
+from statecli.cli.running import Opened, custom_kinds, data_folder, near, open_graph, open_store
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 from statecli.text.excerpt import plain
@@ -183,9 +183,10 @@ def _traced(args: argparse.Namespace, store: Store) -> Store:
     from statecli.store.traced import TracedStore
 
     if args.json:
-        store = TracedStore(store, lambda line: show(harmless_json(line)))
+        store = TracedStore(store, show)
     if args.trace:
-        store = TracedStore(store, _Trace(args.trace).write)
+        trace = _Trace(args.trace)
+        store = TracedStore(store, trace.write, trace.close)
     return store
 
 
@@ -195,7 +196,7 @@ class _Trace:
     def __init__(self, path: str) -> None:
         self.path = path
         try:
-            self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - until the process ends
+            self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - until it is closed
         except OSError as error:
             raise self._unable(error) from None
 
@@ -206,26 +207,16 @@ class _Trace:
         except OSError as error:
             raise self._unable(error) from None
 
+    def close(self) -> None:
+        self._file.close()
+
     def _unable(self, error: OSError) -> Unable:
         return Unable(f"--trace {self.path}: {(error.strerror or str(error)).lower()}")
 
 
-def harmless_json(line: str) -> str:
-    """A line of JSON in which everything that a terminal might obey is escaped."""
-    if line.isprintable():
-        return line
-    return "".join(sign if sign.isprintable() else _escaped(sign) for sign in line)
-
-
-def _escaped(sign: str) -> str:
-    import json
-
-    return json.dumps(sign)[1:-1]
-
-
 def _again(args: argparse.Namespace, run_: str) -> str:
     """The command that goes on with a session."""
-    words = ["statecli", "chat", args.graph, "--resume", run_]
+    words = ["statecli", "chat", near(args.graph), "--resume", run_]
     if args.store:
         words += ["--store", args.store]
     if args.model and not args.model.startswith("script:"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from statecli.cli.output import tell
 from statecli.cli.running import Opened, data_folder
 from statecli.kernel.apply import apply
+from statecli.kernel.reducers import Misfit
 from statecli.llm import asking
 from statecli.model.event import Event, Waiting
 from statecli.model.nearest import did_you_mean
@@ -72,16 +73,19 @@ def start(
     if run and store.get(run) is not None:
         way = f"--resume {run} goes on with it"
         raise Unable(f"there is already a session '{run}'", way)
-    return Session.start(
-        opened.graph,
-        store,
-        path=os.path.realpath(opened.path),
-        text=opened.text,
-        data=data,
-        run=run,
-        first_line=True,
-        custom=custom,
-    )
+    try:
+        return Session.start(
+            opened.graph,
+            store,
+            path=os.path.realpath(opened.path),
+            text=opened.text,
+            data=data,
+            run=run,
+            first_line=True,
+            custom=custom,
+        )
+    except Misfit as error:
+        raise Unable(plain(str(error))) from None
 
 
 def resume(
@@ -92,13 +96,13 @@ def resume(
     held.take(stored.run)
     graph = opened.graph
     session = Session.open(graph, store, stored.run, path=stored.path)
+    if session.snapshot.status == "ended":
+        way = f"--fork {stored.run}@N goes back to event N; statecli sessions show lists them"
+        raise Unable(f"session {stored.run} has ended", way)
     note = ""
     if stored.digest != digest(opened.text):
         note = changed(stored.text, opened.text, opened.path)
         tell(plain(f"the graph changed since: {note}"))
-    if session.snapshot.status == "ended":
-        way = f"--fork {stored.run}@N goes back to its event N; sessions show lists them"
-        raise Unable(f"session {stored.run} has ended", way)
     if session.snapshot.state not in graph.states:
         state = plain(session.snapshot.state)
         raise Unable(f"'{state}' is no state any more", _fork_points(graph, store, stored))
@@ -123,11 +127,14 @@ def fork(args: argparse.Namespace, opened: Opened, store: Store) -> Session:
         )
     except ValueError as error:
         raise Unable(f"--fork {plain(args.fork)}: {error}") from None
-    if session.snapshot.state not in opened.graph.states:
-        state = plain(session.snapshot.state)
+    snapshot = session.snapshot
+    if snapshot.status == "ended" or snapshot.state not in opened.graph.states:
         way = _fork_points(opened.graph, store, stored)
         store.remove(session.run)
-        raise Unable(f"'{state}' is no state any more", way)
+        told = f"'{plain(snapshot.state)}' is no state any more"
+        if snapshot.status == "ended":
+            told = f"at event {session.number} session {stored.run} has ended"
+        raise Unable(told, way)
     session.recover()
     return session
 

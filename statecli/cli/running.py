@@ -88,6 +88,14 @@ def _content(path: str) -> bytes:
         raise Unable(f"{name}: {(error.strerror or str(error)).lower()}") from None
 
 
+def near(path: str) -> str:
+    """A path as it is named from here, where it lies below."""
+    try:
+        return str(Path(path).resolve().relative_to(Path.cwd().resolve()))
+    except (OSError, ValueError):
+        return path
+
+
 def _refuse(path: str, errors: list[Diagnostic], *, forced: bool) -> None:
     for diagnostic in errors[:_MOST]:
         start = diagnostic.span.start

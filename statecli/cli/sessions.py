@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statecli.cli.output import tell, write, write_file
-from statecli.cli.running import open_store
+from statecli.cli.running import near, open_store
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 from statecli.text.excerpt import columns, plain
@@ -76,14 +75,14 @@ def _list(args: argparse.Namespace, store: Store) -> int:
         import json
 
         rows = [_plain(stored) for stored in runs]
-        write([json.dumps(rows, ensure_ascii=False, indent=1) + "\n"])
+        write([json.dumps(rows, indent=1) + "\n"])
         return 0
     if not runs:
         tell("no sessions yet; statecli chat GRAPH begins one")
         return 0
     rows_ = [
         (stored.run, _when(stored.updated), stored.status, stored.state, str(stored.events),
-         _near(stored.path))
+         near(stored.path))
         for stored in runs
     ]  # fmt: skip
     write(_table([("session", "last used", "status", "state", "events", "graph"), *rows_]))
@@ -108,11 +107,11 @@ def _show(args: argparse.Namespace, store: Store, stored: Stored) -> int:
     if args.json:
         import json
 
-        write([json.dumps({**_plain(stored), "text": stored.text}, ensure_ascii=False) + "\n"])
+        write([json.dumps({**_plain(stored), "text": stored.text}) + "\n"])
         return 0
     head = [
         f"session {stored.run}, {stored.status} in '{stored.state}'",
-        f"graph   {_near(stored.path)}",
+        f"graph   {near(stored.path)}",
         f"begun   {_when(stored.created)}, last used {_when(stored.updated)}",
         f"events  {stored.events}",
     ]
@@ -222,14 +221,6 @@ def _prune(args: argparse.Namespace, store: Store) -> int:
 
 def _when(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
-
-
-def _near(path: str) -> str:
-    """A path as it is named from here, where it lies below."""
-    try:
-        return str(Path(path).relative_to(Path.cwd().resolve()))
-    except ValueError:
-        return path
 
 
 def _plain(stored: Stored) -> dict[str, object]:

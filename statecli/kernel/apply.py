@@ -27,8 +27,8 @@ from statecli.model.event import (
     Turned,
     Waiting,
 )
-from statecli.model.graph import END, Graph, State
-from statecli.model.snapshot import Snapshot, Token
+from statecli.model.graph import END, PLAN_KINDS, Graph, State
+from statecli.model.snapshot import Snapshot, Token, Work
 
 #: Ways of moving on (`Entered.by`) that follow the body of a non-waiting state; "line" follows that
 #: of a waiting one, the others follow none.
@@ -41,7 +41,7 @@ _new: Any = tuple.__new__
 def apply(graph: Graph, snapshot: Snapshot, body: Body) -> Snapshot:
     """The snapshot after an event. Events that only tell (asked, chose, refused ...) change
     nothing."""
-    change = _CHANGES.get(type(body))
+    change = CHANGES.get(type(body))
     return snapshot if change is None else change(graph, snapshot, body)
 
 
@@ -55,11 +55,15 @@ def fold(graph: Graph, bodies: Iterable[Body], snapshot: Snapshot | None = None)
 
 def resets(state: State) -> bool:
     """Whether a plan state forgets its last visit when it is entered again."""
-    return state.is_plan and state.settings.get("on_reenter") == "reset"
+    return state.kind in PLAN_KINDS and state.settings.get("on_reenter") == "reset"
 
 
 def _token(snapshot: Snapshot, number: int, **changes: Any) -> tuple[Token, ...]:
     return tuple(t._replace(**changes) if t.id == number else t for t in snapshot.tokens)
+
+
+def _work(snapshot: Snapshot, **changes: Any) -> Snapshot:
+    return snapshot._replace(work=snapshot.work._replace(**changes))
 
 
 def _started(graph: Graph, snapshot: Snapshot, body: Started) -> Snapshot:
@@ -71,7 +75,7 @@ def _started(graph: Graph, snapshot: Snapshot, body: Started) -> Snapshot:
         data=dict(body.data),
         awaits_reply=body.speaks,
         entries=body.entries,
-        visited=visited,
+        work=Work(visited=visited),
     )
 
 
@@ -80,8 +84,8 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
 
     After a body the person's line is taken; that of a non-waiting state counts for `max_steps`.
     """
-    number, name, _, by, _, again, _, _ = body
-    tokens, data, _, steps, line, entries, *rest = snapshot
+    tokens, data, _, steps, line, entries, awaits, work = snapshot
+    number, name, by = body.token, body.state, body.by
     messages = data.get("messages")
     token = _new(Token, (number, name, 0, 0, "", True, False, len(messages) if messages else 0))
     tokens = (token,) if len(tokens) == 1 else tuple(token if t.id == number else t for t in tokens)
@@ -91,18 +95,19 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
         line = None
     elif by == "entry":
         entries = ()
-    after: Snapshot = _new(Snapshot, (tokens, data, "running", steps, line, entries, *rest))
-    return _reset(after, body) if again else after
+    after: Snapshot = _new(Snapshot, (tokens, data, "running", steps, line, entries, awaits, work))
+    return _reset(after, body) if body.resets else after
 
 
 def _reset(snapshot: Snapshot, body: Entered | Jumped) -> Snapshot:
     """Forget the last visit of a state that says so."""
     gone, opened = set(body.forgotten), set(body.reopened)
-    return snapshot._replace(
-        data={key: value for key, value in snapshot.data.items() if key not in gone},
+    data = {key: value for key, value in snapshot.data.items() if key not in gone}
+    return _work(
+        snapshot._replace(data=data),
         early={key: value for key, value in snapshot.early.items() if key not in gone},
         tasks={key: value for key, value in snapshot.tasks.items() if key not in opened},
-        visited=snapshot.visited | {body.state},
+        visited=snapshot.work.visited | {body.state},
     )
 
 
@@ -137,40 +142,43 @@ def _returned(graph: Graph, snapshot: Snapshot, body: Returned) -> Snapshot:
 
 
 def _spent(graph: Graph, snapshot: Snapshot, body: Spent) -> Snapshot:
-    return snapshot._replace(
-        tokens_spent=snapshot.tokens_spent + body.tokens,
-        cost_spent=snapshot.cost_spent + body.cost,
+    work = snapshot.work
+    return _work(
+        snapshot,
+        tokens_spent=work.tokens_spent + body.tokens,
+        cost_spent=work.cost_spent + body.cost,
     )
 
 
 def _changed(graph: Graph, snapshot: Snapshot, body: Changed) -> Snapshot:
     _, _, delta, tasks, early, goal, progress = body
+    tokens, data, status, steps, line, entries, awaits, work = snapshot
     if delta:
-        data = reduced(graph, snapshot.data, delta)
-        snapshot = _new(Snapshot, (snapshot[0], data, *snapshot[2:]))
-    if not (tasks or early or goal or progress or snapshot.early):
-        return snapshot
-    if early or snapshot.early:
-        held = {key: value for key, value in snapshot.early.items() if key not in delta}
-        snapshot = snapshot._replace(early={**held, **early})
+        data = reduced(graph, data, delta)
+        if work.early:
+            held = {key: value for key, value in work.early.items() if key not in delta}
+            work = work._replace(early=held)
+    if early:
+        work = work._replace(early={**work.early, **early})
     if tasks:
-        snapshot = snapshot._replace(tasks={**snapshot.tasks, **tasks})
+        work = work._replace(tasks={**work.tasks, **tasks})
     if goal:
+        work = work._replace(goals={**work.goals, body.state: goal})
         tokens = _token(snapshot, body.token, closed=goal, idle=0, progressed=True)
-        return snapshot._replace(tokens=tokens, goals={**snapshot.goals, body.state: goal})
-    if progress:
-        return snapshot._replace(tokens=_token(snapshot, body.token, idle=0, progressed=True))
-    return snapshot
+    elif progress:
+        tokens = _token(snapshot, body.token, idle=0, progressed=True)
+    after: Snapshot = _new(Snapshot, (tokens, data, status, steps, line, entries, awaits, work))
+    return after
 
 
 def _insight(graph: Graph, snapshot: Snapshot, body: Insight) -> Snapshot:
-    return snapshot._replace(insights=(*snapshot.insights, (body.key, body.value)))
+    return _work(snapshot, insights=(*snapshot.insights, (body.key, body.value)))
 
 
 def _skipped(graph: Graph, snapshot: Snapshot, body: Skipped) -> Snapshot:
     tasks = {**snapshot.tasks, **dict.fromkeys(body.tasks, "skipped")}
     goals = {**snapshot.goals, body.state: "skipped"} if body.goal else snapshot.goals
-    return snapshot._replace(tasks=tasks, goals=goals)
+    return _work(snapshot, tasks=tasks, goals=goals)
 
 
 def _turned(graph: Graph, snapshot: Snapshot, body: Turned) -> Snapshot:
@@ -182,7 +190,7 @@ def _turned(graph: Graph, snapshot: Snapshot, body: Turned) -> Snapshot:
         if not token.progressed:
             idle += 1
     tokens = _token(snapshot, body.token, total=total, idle=idle, fresh=False, progressed=False)
-    return snapshot._replace(tokens=tokens, turns=snapshot.turns + 1, line=None)
+    return _work(snapshot._replace(tokens=tokens, line=None), turns=snapshot.turns + 1)
 
 
 def _waiting(graph: Graph, snapshot: Snapshot, body: Waiting) -> Snapshot:
@@ -197,8 +205,8 @@ def _limited(graph: Graph, snapshot: Snapshot, body: Limited) -> Snapshot:
     if body.limit == "stuck_turns":
         return limited._replace(tokens=_token(snapshot, body.token, idle=0))
     if body.limit == "max_tokens":
-        return limited._replace(tokens_spent=0)
-    return limited._replace(cost_spent=0.0) if body.limit == "max_cost" else limited
+        return _work(limited, tokens_spent=0)
+    return _work(limited, cost_spent=0.0) if body.limit == "max_cost" else limited
 
 
 def _failed(graph: Graph, snapshot: Snapshot, body: Failed) -> Snapshot:
@@ -213,7 +221,7 @@ def _interrupted(graph: Graph, snapshot: Snapshot, body: Interrupted) -> Snapsho
 
 def _edited(graph: Graph, snapshot: Snapshot, body: Edited) -> Snapshot:
     early = {key: value for key, value in snapshot.early.items() if key != body.key}
-    return snapshot._replace(data={**snapshot.data, body.key: body.value}, early=early)
+    return _work(snapshot._replace(data={**snapshot.data, body.key: body.value}), early=early)
 
 
 def _jumped(graph: Graph, snapshot: Snapshot, body: Jumped) -> Snapshot:
@@ -236,7 +244,8 @@ def _ended(graph: Graph, snapshot: Snapshot, body: Ended) -> Snapshot:
     return snapshot._replace(tokens=tokens, status="ended", line=None)
 
 
-_CHANGES: dict[type, Callable[[Graph, Snapshot, Any], Snapshot]] = {
+#: What each event does; those that are not here only tell.
+CHANGES: dict[type, Callable[[Graph, Snapshot, Any], Snapshot]] = {
     Started: _started,
     Entered: _entered,
     Said: _said,

@@ -62,10 +62,10 @@ def choose(
     was looked at; `missing` the unset fields that guards read. `at_turn_end` lets the implicit end
     of a plan happen (5.3). Raises GuardMissingField where the graph says `strict_guards`.
     """
-    only = _only(graph, token.state)
+    only = only_way(graph, token.state)
     if only is not None:
         if trials is not None:
-            trials.append(only[1])
+            trials.extend(only[1])
         return only[0]
     state = graph.states[token.state]
     found = routes_of(graph, state.name)
@@ -90,19 +90,25 @@ def choose(
     return _STAY if state.kind in WAITING_KINDS else _STUCK
 
 
-def _only(graph: Graph, name: str) -> tuple[Take, Trial] | None:
-    """The only way out of a state that has one, without a guard, remembered."""
-    known: dict[str, tuple[Take, Trial] | None] | None = graph.memory.get("only")
+def only_way(graph: Graph, name: str) -> tuple[Take, tuple[Trial]] | None:
+    """The only way out of a state that has one, without a guard: what `choose` and its trials
+    always say, remembered."""
+    known: dict[str, tuple[Take, tuple[Trial]] | None] | None = graph.memory.get("only")
     if known is None:
-        known = graph.memory["only"] = {}
-    if name not in known:
-        state, found = graph.states[name], routes_of(graph, name)
-        known[name] = None
-        if len(found) == 1 and found[0].guard is None and found[0].target in graph.states:
-            if not state.is_plan and state.kind != "terminal":
-                route = found[0]
-                known[name] = Take(route), Trial(route.number, route.target, None)
-    return known[name]
+        known = graph.memory["only"] = {
+            name: _only_way(graph, state) for name, state in graph.states.items()
+        }
+    return known.get(name)
+
+
+def _only_way(graph: Graph, state: State) -> tuple[Take, tuple[Trial]] | None:
+    found = routes_of(graph, state.name)
+    if len(found) != 1 or state.is_plan or state.kind == "terminal":
+        return None
+    route = found[0]
+    if route.guard is not None or route.target not in graph.states:
+        return None
+    return Take(route), (Trial(route.number, route.target, None),)
 
 
 def view_of(graph: Graph, snapshot: Snapshot, token: Token, missing: list[str] | None) -> View:

@@ -28,10 +28,11 @@ def limit(graph: Graph, name: str) -> int:
 def used_up(graph: Graph, snapshot: Snapshot, seconds: float) -> Hit | None:
     """The budget of the session that is used up, if one is: tokens, money, or time at work."""
     tokens, cost = _budget(graph, "max_tokens"), _budget(graph, "max_cost")
-    if tokens and snapshot.tokens_spent >= tokens:
-        return Hit("max_tokens", f"max_tokens: {snapshot.tokens_spent:,} of {tokens:,.0f} tokens")
-    if cost and snapshot.cost_spent >= cost:
-        return Hit("max_cost", f"max_cost: {snapshot.cost_spent:.4g} of {cost:g} is spent")
+    work = snapshot.work
+    if tokens and work.tokens_spent >= tokens:
+        return Hit("max_tokens", f"max_tokens: {work.tokens_spent:,} of {tokens:,.0f} tokens")
+    if cost and work.cost_spent >= cost:
+        return Hit("max_cost", f"max_cost: {work.cost_spent:.4g} of {cost:g} is spent")
     most = _budget(graph, "timeout")
     if most and seconds >= most:
         return Hit("timeout", f"timeout: {most:g} seconds at work")

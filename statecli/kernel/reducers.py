@@ -40,9 +40,9 @@ def register_reducer(name: str) -> Callable[[Reducer], Reducer]:
 def reduced(graph: Graph, data: Mapping[str, Any], delta: Mapping[str, Any]) -> dict[str, Any]:
     """The data with a delta merged in; the old mapping stays as it was."""
     result = {**data, **delta}
-    special = _special(graph)
-    if not special.keys().isdisjoint(delta):
-        for key in special.keys() & delta.keys():
+    special = graph.memory.get("reducers") or _special(graph)
+    for key in delta:
+        if key in special:
             reduce, convert = special[key]
             value = reduce(data.get(key, MISSING), delta[key])
             result[key] = value if convert is None else convert(value)
@@ -130,16 +130,14 @@ def _by_name(name: str, old: Any, new: Any) -> Any:
 
 def _special(graph: Graph) -> dict[str, tuple[Reducer, Callable[[Any], Any] | None]]:
     """The fields of a graph that are not simply overwritten, remembered."""
-    known: dict[str, tuple[Reducer, Callable[[Any], Any] | None]] | None
-    known = graph.memory.get("reducers")
-    if known is None:
-        known = {"messages": (_append_messages, None)}
-        for name, field in graph.fields.items():
-            convert = _TYPES.get(field.type)
-            known.pop(name, None)
-            if field.reducer not in ("", "overwrite") or convert is not None:
-                known[name] = (_reducer(field.reducer or "overwrite"), convert)
-        graph.memory["reducers"] = known
+    known: dict[str, tuple[Reducer, Callable[[Any], Any] | None]]
+    known = {"messages": (_append_messages, None)}
+    for name, field in graph.fields.items():
+        convert = _TYPES.get(field.type)
+        known.pop(name, None)
+        if field.reducer not in ("", "overwrite") or convert is not None:
+            known[name] = (_reducer(field.reducer or "overwrite"), convert)
+    graph.memory["reducers"] = known
     return known
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from statecli.model.data import is_map
-from statecli.model.diagnostic import Edit, Fix
-from statecli.model.graph import State
+from statecli.model.diagnostic import Edit, Fix, Related
+from statecli.model.graph import Field, State
 from statecli.model.guard import Atom
 from statecli.model.keys import OLD_CONFIG_KEYS
 from statecli.model.span import Path, Place
@@ -47,6 +47,16 @@ def ways_out(state: State) -> Place:
     if is_map(settings.get("transition")):
         return Place((*state.path, "transition", "next"), "key")
     return Place(state.path, "key")
+
+
+def declared(field: Field) -> Related:
+    """Where a field is declared, for a message that needs its type."""
+    names = {"deliverable": "key", "context": "id"}
+    if field.origin in names:
+        place = Place((*field.path, names[field.origin]))
+    else:
+        place = Place(field.path, "key")
+    return Related(f"'{field.name}' is declared here", place)
 
 
 def compared(facts: Facts, misfit: Misfit) -> Place:

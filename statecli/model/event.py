@@ -294,6 +294,10 @@ BODIES: dict[str, type[Body]] = {
 }  # fmt: skip
 
 
+#: The word of each body class.
+NAMES: dict[type, str] = {kind: name for name, kind in BODIES.items()}
+
+
 class Event(NamedTuple):
     """One row of a trace. `number` counts from 1 in its run; `time` is seconds since 1970."""
 
@@ -304,4 +308,4 @@ class Event(NamedTuple):
 
     @property
     def name(self) -> str:
-        return type(self.body).__name__.lower()
+        return NAMES[type(self.body)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from statecli.model.event import Event
+from statecli.model.event import Body, Event
 from statecli.model.graph import Graph, State
 from statecli.model.snapshot import Snapshot
 
@@ -161,11 +161,22 @@ class Stored(NamedTuple):
     title: str = ""
 
 
+class Batch(NamedTuple):
+    """Events that happened at once: the number of the first, and for each its time and body; then
+    where the run is."""
+
+    first: int
+    times: Sequence[float]
+    bodies: Sequence[Body]
+    status: str
+    state: str
+
+
 class Store(Protocol):
     """Append-only events of runs. `append` is one transaction: all of the events or none."""
 
     def create(self, stored: Stored) -> None: ...
-    def append(self, run: str, events: Sequence[Event], status: str, state: str) -> None: ...
+    def append(self, run: str, batch: Batch) -> None: ...
     def events(self, run: str) -> list[Event]: ...
     def runs(self) -> list[Stored]: ...
     def get(self, run: str) -> Stored | None: ...

@@ -81,17 +81,33 @@ class Token(NamedTuple):
     since: int = 0
 
 
+class Work(NamedTuple):
+    """What only some events look at: plan states and budgets.
+
+    `early`: values for later tasks of strict states, invisible to guards. `tasks`: ``state/task``
+    to completed or skipped. `goals`: state to the outcome its goal last had (achieved, given_up,
+    skipped). `turns`: turns of the session. `visited`: the states with ``on_reenter: reset`` that
+    were entered. `tokens_spent` and `cost_spent` count from the last time that they stopped the
+    run.
+    """
+
+    early: Mapping[str, Any] = {}
+    tasks: Mapping[str, str] = {}
+    goals: Mapping[str, str] = {}
+    insights: tuple[tuple[str, Any], ...] = ()
+    turns: int = 0
+    visited: frozenset[str] = frozenset()
+    tokens_spent: int = 0
+    cost_spent: float = 0.0
+
+
 class Snapshot(NamedTuple):
     """The state of a run after some event.
 
     `data`: fields that are set. `status`: running, waiting, limited, failed, stuck, ended. `steps`:
     bodies run since the last wait. `line`: what the person said last, until a body took it;
     `entries`: states among which the model still chooses where to begin; `awaits_reply`: nothing
-    was said to the person since their line. `early`: values for later tasks of strict states,
-    invisible to guards. `tasks`: ``state/task`` to completed or skipped. `goals`: state to the
-    outcome its goal last had (achieved, given_up, skipped). `turns`: turns of the session.
-    `visited`: the states with ``on_reenter: reset`` that were entered. `tokens_spent` and
-    `cost_spent` count from the last time that they stopped the run.
+    was said to the person since their line.
     """
 
     tokens: tuple[Token, ...] = ()
@@ -101,14 +117,7 @@ class Snapshot(NamedTuple):
     line: str | None = None
     entries: tuple[str, ...] = ()
     awaits_reply: bool = False
-    early: Mapping[str, Any] = {}
-    tasks: Mapping[str, str] = {}
-    goals: Mapping[str, str] = {}
-    insights: tuple[tuple[str, Any], ...] = ()
-    turns: int = 0
-    visited: frozenset[str] = frozenset()
-    tokens_spent: int = 0
-    cost_spent: float = 0.0
+    work: Work = Work()
 
     @property
     def token(self) -> Token:
@@ -119,3 +128,23 @@ class Snapshot(NamedTuple):
     def state(self) -> str:
         """The state of the only token; empty before the start."""
         return self.tokens[0].state if self.tokens else ""
+
+    @property
+    def early(self) -> Mapping[str, Any]:
+        return self.work.early
+
+    @property
+    def tasks(self) -> Mapping[str, str]:
+        return self.work.tasks
+
+    @property
+    def goals(self) -> Mapping[str, str]:
+        return self.work.goals
+
+    @property
+    def insights(self) -> tuple[tuple[str, Any], ...]:
+        return self.work.insights
+
+    @property
+    def turns(self) -> int:
+        return self.work.turns

@@ -138,12 +138,13 @@ class FunctionBody:
 
     def _delta(self, state: State, result: Any) -> dict[str, Any]:
         """What a function gave back as a delta of its own: what it keeps may change later."""
-        if not isinstance(result, Mapping):
+        if type(result) is not dict and not isinstance(result, Mapping):
             kind = type(result).__name__
             raise TypeError(f"'{state.name}' gives back a {kind}: a mapping of fields, or nothing")
-        if all(type(value) in _FIXED for value in result.values()):
-            return dict(result)
-        return copy.deepcopy(dict(result))
+        for value in result.values():
+            if type(value) not in _FIXED:
+                return copy.deepcopy(dict(result))
+        return dict(result)
 
     async def _execute(self, step: Step, body: Any) -> None:
         """An object that changes its copy and answers the next state (Agentex)."""
@@ -177,9 +178,10 @@ class FunctionBody:
 
     def _given(self, data: Mapping[str, Any]) -> Any:
         """The data as a body gets it: a deep copy, of the graph's own type."""
-        given = {
-            key: value if type(value) in _FIXED else _copied(value) for key, value in data.items()
-        }
+        given = dict(data)
+        for key, value in data.items():
+            if type(value) not in _FIXED:
+                given[key] = _copied(value)
         if self.data_type is None:
             return given
         known = getattr(self.data_type, "model_fields", None)

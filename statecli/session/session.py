@@ -41,7 +41,7 @@ from statecli.model.event import (
     Waiting,
 )
 from statecli.model.graph import END, WAITING_KINDS, Graph
-from statecli.model.ports import Store, Stored, World
+from statecli.model.ports import Batch, Store, Stored, World
 from statecli.model.snapshot import Snapshot
 from statecli.store.rows import body_of
 
@@ -175,7 +175,7 @@ class Session:
         store.create(
             Stored(run, "", digest(""), "", first, last, snapshot.status, snapshot.state, 0)
         )
-        store.append(run, events, snapshot.status, snapshot.state)
+        store.append(run, _batch(events, snapshot))
         return session
 
     def _replay(self, events: Sequence[Event]) -> None:
@@ -210,7 +210,7 @@ class Session:
         self.store.create(
             parent._replace(run=run, created=time.time(), parent=self.run, fork_at=at)
         )
-        self.store.append(run, kept, forked.snapshot.status, forked.snapshot.state)
+        self.store.append(run, _batch(kept, forked.snapshot))
         return forked
 
     # --- going on -------------------------------------------------------------------------------
@@ -274,23 +274,27 @@ class Session:
     def record(self, bodies: Sequence[Body], after: Snapshot | None = None) -> list[Event]:
         """Store events as one transaction and fold them in. `after`: the snapshot after them, where
         it is known already."""
-        if not bodies:
-            return []
+        first = self.number + 1
+        now = self.keep(bodies, after or fold(self.graph, bodies, self.snapshot))
+        return [Event(self.run, number, now, body) for number, body in enumerate(bodies, first)]
+
+    def keep(self, bodies: Sequence[Body], after: Snapshot) -> float:
+        """Store events as one transaction, and stand where they lead; when that was."""
         now = time.time()
-        number, run = self.number, self.run
-        events: list[Event] = [
-            _new(Event, (run, at, now, body)) for at, body in enumerate(bodies, number + 1)
-        ]
-        snapshot = after or fold(self.graph, bodies, self.snapshot)
-        self.store.append(run, events, snapshot.status, snapshot.state)
+        count = len(bodies)
+        if not count:
+            return now
+        batch = (self.number + 1, [now] * count, bodies, after.status, after.tokens[0].state)
+        self.store.append(self.run, _new(Batch, batch))
         if self.snapshot.status == "running":
             self.worked += now - self._last
         self._last = now
-        if type(bodies[-1]) is Limited and bodies[-1].limit == "timeout":
+        last = bodies[-1]
+        if type(last) is Limited and last.limit == "timeout":
             self.worked = 0.0
-        self.snapshot = snapshot
-        self.number = number + len(events)
-        return events
+        self.snapshot = after
+        self.number += count
+        return now
 
     # --- what a person may do by hand -----------------------------------------------------------
 
@@ -365,6 +369,12 @@ class Open(NamedTuple):
 
     text: str = ""
     calls: tuple[Called, ...] = ()
+
+
+def _batch(events: Sequence[Event], snapshot: Snapshot) -> Batch:
+    """Events that are stored already, for another run."""
+    times, bodies = [event.time for event in events], [event.body for event in events]
+    return Batch(events[0].number, times, bodies, snapshot.status, snapshot.state)
 
 
 def _entry(events: Sequence[Event]) -> int:

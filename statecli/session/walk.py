@@ -222,9 +222,9 @@ class Walk:
             result = self._body.plain(to, state)
             options = move(to, token.id, state, by="order")
             if options is not None:
-                names = ", ".join(route.target for route in options)
+                names = ", ".join(route.target for route in options.routes)
                 raise ModelError(f"nobody is there to choose among {names}")
-            session.record(to.bodies, to.snapshot)
+            session.keep(to.bodies, to.snapshot)
         except Exception as error:
             raise self._refused(state.name, error) from error
         finally:

@@ -2,51 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from statecli.model.event import Event
-from statecli.model.ports import Stored
+from statecli.model.event import Body, Event
+from statecli.model.ports import Batch, Stored
 
 
 class MemoryStore:
     """A store that is gone with its process."""
 
     def __init__(self) -> None:
-        self._runs: dict[str, Stored] = {}
-        self._events: dict[str, list[Event]] = {}
-        self._now: dict[str, tuple[str, str]] = {}
+        self._runs: dict[str, _Kept] = {}
 
     def create(self, stored: Stored) -> None:
         if stored.run in self._runs:
             raise ValueError(f"there is already a run '{stored.run}'")
-        self._runs[stored.run] = stored
-        self._events[stored.run] = []
-        self._now[stored.run] = (stored.status, stored.state)
+        self._runs[stored.run] = _Kept(stored)
 
-    def append(self, run: str, events: Sequence[Event], status: str, state: str) -> None:
-        self._events[run].extend(events)
-        self._now[run] = (status, state)
+    def append(self, run: str, batch: Batch) -> None:
+        kept = self._runs[run]
+        _, times, bodies, kept.status, kept.state = batch
+        kept.times.extend(times)
+        kept.bodies.extend(bodies)
 
     def events(self, run: str) -> list[Event]:
-        return list(self._events[run])
+        kept = self._runs[run]
+        rows = enumerate(zip(kept.times, kept.bodies, strict=True), 1)
+        return [Event(run, number, time, body) for number, (time, body) in rows]
 
     def runs(self) -> list[Stored]:
-        found = [self._summed_up(stored) for stored in self._runs.values()]
+        found = [kept.summed_up() for kept in self._runs.values()]
         return sorted(found, key=lambda stored: stored.updated, reverse=True)
 
     def get(self, run: str) -> Stored | None:
-        stored = self._runs.get(run)
-        return self._summed_up(stored) if stored is not None else None
-
-    def _summed_up(self, stored: Stored) -> Stored:
-        events = self._events[stored.run]
-        status, state = self._now[stored.run]
-        updated = events[-1].time if events else stored.updated
-        return stored._replace(status=status, state=state, updated=updated, events=len(events))
+        kept = self._runs.get(run)
+        return kept.summed_up() if kept is not None else None
 
     def remove(self, run: str) -> None:
-        for kept in (self._runs, self._events, self._now):
-            kept.pop(run, None)
+        self._runs.pop(run, None)
 
     def close(self) -> None:
         return None
+
+
+class _Kept:
+    """One run. Its events are made when they are asked for: a long run keeps few objects."""
+
+    def __init__(self, stored: Stored) -> None:
+        self.stored = stored
+        self.times: list[float] = []
+        self.bodies: list[Body] = []
+        self.status, self.state = stored.status, stored.state
+
+    def summed_up(self) -> Stored:
+        updated = self.times[-1] if self.times else self.stored.updated
+        return self.stored._replace(
+            status=self.status, state=self.state, updated=updated, events=len(self.bodies)
+        )

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any
 
 from statecli.model.event import BODIES, Body, Event, Trial
+from statecli.model.ports import Batch
 from statecli.model.snapshot import Messages
 
 
@@ -73,6 +74,16 @@ def loaded(name: str, text: str) -> Body:
         raise ValueError(f"not an event '{name}': {error}") from None
 
 
+def events_of(run: str, batch: Batch) -> list[Event]:
+    """The events of a batch, one by one."""
+    return [
+        Event(run, number, time, body)
+        for number, (time, body) in enumerate(
+            zip(batch.times, batch.bodies, strict=True), batch.first
+        )
+    ]
+
+
 def body_of(row: Mapping[str, Any]) -> Body:
     """The body of one line that `line` wrote. ValueError where it is none."""
     try:
@@ -82,9 +93,12 @@ def body_of(row: Mapping[str, Any]) -> Body:
 
 
 def line(event: Event) -> str:
-    """One line of a trace or export (JSONL)."""
+    """One line of a trace or export (JSONL). What a terminal might obey is escaped."""
     head = {"run": event.run, "number": event.number, "time": event.time, "event": event.name}
-    return f'{json.dumps(head)[:-1]}, "body": {dumped(event.body)}}}'
+    text = f'{json.dumps(head)[:-1]}, "body": {dumped(event.body)}}}'
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
 
 
 # --- values -------------------------------------------------------------------------------------

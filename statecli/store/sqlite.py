@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from statecli.model.event import Event
-from statecli.model.ports import Stored
+from statecli.model.event import NAMES, Event
+from statecli.model.ports import Batch, Stored
 from statecli.model.unable import Unable
 from statecli.store.rows import dumped, loaded
 
@@ -59,12 +59,14 @@ class SqliteStore:
                 ),
             )  # fmt: skip
 
-    def append(self, run: str, events: Sequence[Event], status: str, state: str) -> None:
+    def append(self, run: str, batch: Batch) -> None:
         """All of the events or none; a number that is already there is refused. Raises NotPlain
         for values that cannot be stored."""
-        if not events:
-            return
-        rows = [(run, e.number, e.time, e.name, dumped(e.body)) for e in events]
+        first, times, bodies, status, state = batch
+        rows = [
+            (run, number, time, NAMES[type(body)], dumped(body))
+            for number, (time, body) in enumerate(zip(times, bodies, strict=True), first)
+        ]
         db = self._db
         with self._telling():
             db.execute("BEGIN IMMEDIATE")
@@ -72,7 +74,7 @@ class SqliteStore:
                 db.executemany("INSERT INTO events VALUES (?,?,?,?,?)", rows)
                 db.execute(
                     "UPDATE runs SET updated=?, status=?, state=? WHERE run=?",
-                    (events[-1].time, status, state, run),
+                    (times[-1], status, state, run),
                 )
                 db.execute("COMMIT")
             except BaseException:

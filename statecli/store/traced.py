@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from statecli.model.event import Event
-from statecli.model.ports import Store, Stored
-from statecli.store.rows import line
+from statecli.model.ports import Batch, Store, Stored
+from statecli.store.rows import events_of, line
 
 
 class TracedStore:
-    """Passes everything on to `inner`; `write` gets the line of each event."""
+    """Passes everything on to `inner`; `write` gets the line of each event, `done` is called when
+    the store is closed."""
 
-    def __init__(self, inner: Store, write: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        inner: Store,
+        write: Callable[[str], None],
+        done: Callable[[], None] | None = None,
+    ) -> None:
         self.inner = inner
         self.write = write
+        self.done = done
 
     def create(self, stored: Stored) -> None:
         self.inner.create(stored)
 
-    def append(self, run: str, events: Sequence[Event], status: str, state: str) -> None:
-        self.inner.append(run, events, status, state)
-        for event in events:
+    def append(self, run: str, batch: Batch) -> None:
+        self.inner.append(run, batch)
+        for event in events_of(run, batch):
             self.write(line(event))
 
     def events(self, run: str) -> list[Event]:
@@ -38,3 +45,5 @@ class TracedStore:
 
     def close(self) -> None:
         self.inner.close()
+        if self.done is not None:
+            self.done()

@@ -89,7 +89,7 @@ class Document:
     def survey(self) -> Survey:
         """All keys and long texts of the value."""
         found = self._survey or survey(self.value)
-        return found if found is not None else Survey(0, frozenset(), [])
+        return found if found is not None else Survey(0, 0, frozenset(), [])
 
     def position(self, offset: int) -> Position:
         line = bisect.bisect_right(self._line_starts, offset)

@@ -42,13 +42,17 @@ def read(path: str, text: str, newline: str = "\n") -> Document:
     half = _half_pair(text)
     if half is not None:
         return document(None, (half,))
-    # Every key is a text before a colon: as many colons as keys, and none stands twice.
-    repeats = text.count('":') != found.keys or _SPACED_COLON.search(text) is not None
-    problems = tuple(_repeats(text)) if repeats else ()
+    # Two quotes for each key and text that is left: so none was lost to an equal key.
+    whole = _quotes(text) == 2 * (found.keys + found.values)
+    problems = () if whole else tuple(_repeats(text))
     return Document(path, text, "json", value, problems, newline, lambda: scan(text), found)
 
 
-_SPACED_COLON = re.compile(r'"[ \t\r\n]+:')
+def _quotes(text: str) -> int:
+    """How many quotes begin or end a text; those behind a backslash are part of one."""
+    if "\\" not in text:
+        return text.count('"')
+    return text.count('"') - text.replace("\\\\", "").count('\\"')
 
 
 class _NotJson(Exception):
@@ -78,7 +82,7 @@ _ESCAPE = re.compile(r"\\(?:u([dD][89abAB]..)\\u[dD][c-fC-F]..|u([dD][89a-fA-F].
 
 def _half_pair(text: str) -> Problem | None:
     """Half of a surrogate pair: JSON allows it, but it is no character and cannot be printed."""
-    if _ESCAPED_SURROGATE.search(text) is None:
+    if "\\" not in text or _ESCAPED_SURROGATE.search(text) is None:
         return None
     for match in _ESCAPE.finditer(text):
         if match.group(2):

@@ -12,17 +12,18 @@ LONG = 12
 
 
 class Survey(NamedTuple):
-    """`keys`: how many keys all mappings have (counted in JSON only), `names`: the different
-    ones, `texts`: every long text."""
+    """`keys`: how many keys all mappings have, `values`: how many values are texts (counted in
+    JSON only), `names`: the different keys, `texts`: every long text."""
 
     keys: int
+    values: int
     names: frozenset[str]
     texts: list[str]
 
 
 def survey(value: object) -> Survey | None:
     """Level by level, so that depth costs no stack; None below MAX_DEPTH levels."""
-    keys = 0
+    keys = values = 0
     names: set[str] = set()
     texts: list[str] = []
     level: list[object] = [[value]]
@@ -39,11 +40,12 @@ def survey(value: object) -> Survey | None:
             for item in items:
                 kind: type = type(item)
                 if kind is str:
+                    values += 1
                     if len(item) >= LONG:
                         texts.append(item)
                 elif kind is dict or kind is list:
                     inner.append(item)
         if not inner:
-            return Survey(keys, frozenset(names), texts)
+            return Survey(keys, values, frozenset(names), texts)
         level = inner
     return None

@@ -113,7 +113,7 @@ class _Converter:
     def survey(self) -> Survey:
         """What was met: the walk of `survey` over the value, for nothing."""
         texts = [text for text in (*self.plain, *self.quoted) if len(text) >= LONG]
-        return Survey(len(self.names), frozenset(self.names), texts)
+        return Survey(0, 0, frozenset(self.names), texts)
 
     def convert(self, node: Any, path: Path, depth: int) -> object:
         """The value of a node."""

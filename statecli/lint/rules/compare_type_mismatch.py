@@ -71,9 +71,8 @@ from statecli.lint.facts import Facts
 from statecli.lint.misfits import MEMBER, OPERATOR, Misfit
 from statecli.model.classes import kind_of
 from statecli.model.data import described
-from statecli.model.diagnostic import Finding, Related
+from statecli.model.diagnostic import Finding
 from statecli.model.guard import NUMERIC, Atom, as_number
-from statecli.model.span import Place
 
 FAMILY = "guards"
 SEVERITY = "error"
@@ -123,7 +122,7 @@ def _operator(facts: Facts, misfit: Misfit) -> Finding:
         message=message,
         at=at or guardplaces.compared(facts, misfit),
         states=(misfit.state.name,),
-        related=_declared(misfit),
+        related=(guardplaces.declared(misfit.field),),
         hint=hint,
         severity=severity,
     )
@@ -150,7 +149,7 @@ def _value(facts: Facts, misfit: Misfit) -> Finding:
         message=message,
         at=at,
         states=(misfit.state.name,),
-        related=_declared(misfit),
+        related=(guardplaces.declared(misfit.field),),
         hint=hint,
         fix=guardplaces.rewritten(at, value, meant) if meant is not None else None,
     )
@@ -183,8 +182,3 @@ def _meant(kind: str, value: object) -> object:
     if kind == "str" and isinstance(value, int | float):
         return str(value)
     return None
-
-
-def _declared(misfit: Misfit) -> tuple[Related, ...]:
-    path = misfit.field.path
-    return (Related(f"'{misfit.field.name}' is declared here", Place(path)),) if path else ()

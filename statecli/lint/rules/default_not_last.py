@@ -55,6 +55,7 @@ from statecli.model.diagnostic import Edit, Finding, Fix, Related
 from statecli.model.graph import State, Transition
 from statecli.model.span import Place
 from statecli.text.document import Document
+from statecli.text.removal import NotPossible, value_end
 
 FAMILY = "guards"
 SEVERITY = "error"
@@ -107,7 +108,11 @@ def _moved(document: Document, default: Transition, way: Transition) -> Fix | No
     listed = document.node(way.path[:-1])
     if first is None or late is None or listed is None or default.path[:-1] != way.path[:-1]:
         return None
-    text = document.text[late.start : late.end].rstrip().replace(document.newline, "\n")
+    try:
+        end = value_end(document.text, late)
+    except NotPossible:
+        return None
+    text = document.text[late.start : end].replace(document.newline, "\n")
     between = ", "
     if listed.style != "flow":
         dashes = [_line_start(document, node.start) for node in (first, late)]

@@ -48,10 +48,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
-from statecli.lint.guardplaces import ways_out
+from statecli.lint.guardplaces import declared, ways_out
 from statecli.lint.unrouted import unrouted
-from statecli.model.diagnostic import Finding, Related
-from statecli.model.span import Place
+from statecli.model.diagnostic import Finding
 from statecli.model.wording import listed
 
 FAMILY = "guards"
@@ -77,6 +76,6 @@ def check(facts: Facts) -> Iterator[Finding]:
             ),
             at=ways_out(found.state),
             states=(name,),
-            related=(Related(f"'{found.key}' is declared here", Place(field.path)),),
+            related=(declared(field),),
             hint=f"add a route for {'it' if one else 'them'}, or one {rest}",
         )

@@ -54,10 +54,9 @@ Fix: move the bounds apart, unless the overlap is meant.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from statecli.lint.facts import Facts
-from statecli.lint.guardtable import Axis, GuardTable
+from statecli.lint.guardtable import GuardTable
 from statecli.lint.hiding import hides_later
 from statecli.lint.regions import regions
 from statecli.model.classes import points
@@ -83,32 +82,24 @@ FAMILY = "guards"
 SEVERITY = "info"
 
 
-class _Numeric(NamedTuple):
-    """A route whose guard is about one number; `taken`: the rows of routes before it."""
-
-    way: Transition
-    key: str
-    rows: int
-    taken: int
-
-
 def check(facts: Facts) -> Iterator[Finding]:
     """Pairs of routes of different priority and target that hold together for some numbers."""
     for number in facts.guarded:
         ways = facts.routes[number]
         if len(ways) < 2 or ways[0].priority == ways[-1].priority:
             continue
-        state = facts.states[number]
-        if sum(_number(way.guard) is not None for way in ways) < 2 or state.fans_out:
+        keys = [_number(way.guard) for way in ways]
+        if len(keys) - keys.count(None) < 2 or facts.states[number].fans_out:
             continue
         table = facts.guard_table(number)
         if table is None:
             continue
-        found = _numeric(facts, state, table, ways)
-        for at, later in enumerate(found):
-            if later.rows & ~later.taken:
-                for first in found[:at]:
-                    yield from _pair(state, table.axes[later.key], first, later)
+        for later, key in enumerate(keys):
+            if key is None:
+                continue
+            for first in range(later):
+                if keys[first] == key and table.truths[first] & table.truths[later]:
+                    yield from _pair(facts, facts.states[number], table, (first, later), key)
 
 
 def _number(guard: Guard | None) -> str | None:
@@ -128,39 +119,42 @@ def _compares_numbers(part: Guard) -> bool:
     return isinstance(part, AllOf | AnyOf) or (isinstance(part, Atom) and part.op in NUMERIC)
 
 
-def _numeric(
-    facts: Facts, state: State, table: GuardTable, ways: Sequence[Transition]
-) -> list[_Numeric]:
-    found: list[_Numeric] = []
-    taken = 0
-    for way, rows in zip(ways, table.truths, strict=True):
-        if hides_later(facts, state, way):
-            key = _number(way.guard)
-            if key is not None and rows:
-                found.append(_Numeric(way, key, rows, taken))
-            taken |= rows
-    return found
-
-
-def _pair(state: State, axis: Axis, first: _Numeric, later: _Numeric) -> Iterator[Finding]:
-    both = first.rows & later.rows & ~first.taken
-    way, other = later.way, first.way
-    if first.key != later.key or other.priority == way.priority or other.target == way.target:
+def _pair(
+    facts: Facts, state: State, table: GuardTable, pair: tuple[int, int], key: str
+) -> Iterator[Finding]:
+    ways = facts.routes[facts.index[state.name]]
+    first, later = (ways[at] for at in pair)
+    if first.priority == later.priority or first.target == later.target:
         return
-    if not both or not first.rows & ~later.rows:
+    if not hides_later(facts, state, first) or not hides_later(facts, state, later):
         return
+    rows, others = (table.truths[at] for at in pair)
+    shadowed = not others & ~_taken(facts, state, table, ways[: pair[1]])
+    both = rows & others & ~_taken(facts, state, table, ways[: pair[0]])
+    if shadowed or not both or not rows & ~others:
+        return
+    axis = table.axes[key]
     whole = axis.field is not None and axis.field.type == "int"
     shared = regions(points(axis.tests), lambda v: bool(axis.where(v) & both), whole=whole)
     if not shared:
         return
-    words = " and ".join(region.said(later.key) for region in shared)
+    words = " and ".join(region.said(key) for region in shared)
     yield Finding(
         message=(
-            f"{words} {'matches' if len(shared) == 1 else 'match'} both; '{other.target}' wins:"
-            f" its priority number is lower than that of '{way.target}'"
+            f"{words} {'matches' if len(shared) == 1 else 'match'} both; '{first.target}' wins:"
+            f" its priority number is lower than that of '{later.target}'"
         ),
-        at=Place(way.at),
-        states=(state.name, way.target),
-        related=(Related(f"the way to '{other.target}'", Place(other.path)),),
+        at=Place(later.at),
+        states=(state.name, later.target),
+        related=(Related(f"the way to '{first.target}'", Place(first.path)),),
         hint="move the bounds apart, unless this is meant",
     )
+
+
+def _taken(facts: Facts, state: State, table: GuardTable, ways: Sequence[Transition]) -> int:
+    """The rows in which one of the first routes of a state is taken."""
+    rows = 0
+    for way, held in zip(ways, table.truths, strict=False):
+        if hides_later(facts, state, way):
+            rows |= held
+    return rows
