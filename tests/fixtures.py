@@ -54,7 +54,8 @@ def _case(rule: str, name: str, text: str) -> Case:
     lines: list[str] = []
     expected: list[Expected] = []
     config = Config()
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, written in enumerate(text.split("\n"), 1):
+        line = written
         setting = re.match(r"# config: (.*)", line)
         if setting:
             config = make_config(yaml.safe_load(setting.group(1)))

@@ -22,8 +22,10 @@ VALUES = st.one_of(
 @st.composite
 def conditions(draw: st.DrawFn, depth: int = 0) -> dict[str, Any]:
     """A condition of the plan form, nested up to two deep."""
-    kinds = ["all_tasks_complete", "deliverable_exists", "deliverable_value",
-             "deliverable_value_in", "deliverable_value_numeric", "turn_count_exceeded"]  # fmt: skip
+    kinds = [
+        "all_tasks_complete", "deliverable_exists", "deliverable_value", "deliverable_value_in",
+        "deliverable_value_numeric", "turn_count_exceeded",
+    ]  # fmt: skip
     if depth < 2:
         kinds += ["all_of", "any_of", "compound"]
     kind = draw(st.sampled_from(kinds))

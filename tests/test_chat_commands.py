@@ -30,7 +30,9 @@ states:
         description: Learn the animals
         deliverables: [{key: animals, type: enum, enum_values: [dogs, cats], description: Animals}]
     transitions:
-      - {target_state_id: dogs-first, condition_type: deliverable_value, condition_config: {key: animals, value: dogs}}
+      - target_state_id: dogs-first
+        condition_type: deliverable_value
+        condition_config: {key: animals, value: dogs}
       - {target_state_id: bye, condition_type: all_tasks_complete, priority: 5}
   - id: dogs-first
     title: Dogs first
@@ -68,6 +70,9 @@ states:
   huge: {type: terminal, message: That is too large.}
   done: {type: terminal, message: Goodbye.}
 """
+
+
+END = "the end; Enter leaves, /undo goes back, /save FILE keeps the conversation"
 
 
 def test_every_command_has_a_test() -> None:
@@ -186,7 +191,7 @@ def test_goto() -> None:
         "no state is named 'xyz'; there are: welcome, dogs-first, bye"
     ]
     assert Chat(PLAN, "/goto").after("/goto") == ["which state? welcome, dogs-first, bye"]
-    assert Chat(STATES, "/goto done").seen[-2:] == ["Goodbye.", "the end"]
+    assert Chat(STATES, "/goto done").seen[-2:] == ["Goodbye.", END]
 
 
 def test_undo() -> None:
@@ -213,7 +218,7 @@ def test_fork() -> None:
 def test_set() -> None:
     chat = Chat(STATES, "/set size about 9 metres", "hello")
     assert chat.after("/set size about 9 metres") == ["size is 9"]
-    assert chat.seen[-2:] == ["That is too large.", "the end"]
+    assert chat.seen[-2:] == ["That is too large.", END]
     assert Chat(STATES, "/set size x").after("/set size x") == ["'x' is not a number"]
     seen = Chat(STATES, "/set siz 3").after("/set siz 3")
     assert seen == ["the graph has no field 'siz'; did you mean 'size'?"]
@@ -235,12 +240,12 @@ def test_continue() -> None:
     assert Chat(STATES, "/continue").after("/continue") == ["nothing is stopped; it is your turn"]
     chat = Chat(STATES, "hello", "/continue", "3", stops=Stops({"answer"}))
     assert chat.after("hello") == ["-> answer", "stopped before 'answer'; /continue goes on"]
-    assert chat.seen[-2:] == ["Goodbye.", "the end"]
+    assert chat.seen[-2:] == ["Goodbye.", END]
     limited = STATES + "limits: {max_steps: 1}\n"
     chat = Chat(limited, "hello", "1", "/continue", "2", "noon", "/continue", "3")
     stops = [line for line in chat.seen if line.startswith("stopped by a limit, max_steps: 1")]
     assert len(stops) == 2
-    assert chat.seen[-2:] == ["Goodbye.", "the end"]
+    assert chat.seen[-2:] == ["Goodbye.", END]
 
 
 def test_break() -> None:
@@ -376,3 +381,16 @@ def test_control_characters_are_shown_harmlessly() -> None:
     seen = Chat(STATES, "\x1b[31mred\x07", "2", "/history").after("/history")
     assert seen[0] == "user: ␛[31mred␇"
     assert graph_of(graph).states["done"].settings["message"] == "\x1b]0;x\x07\x1b[2J bye"
+
+
+def test_after_the_end(tmp_path: Path) -> None:
+    """Whoever sits at a terminal may still look back, save, and take the last line back."""
+    lines = ["/state", "/tasks", "/graph", "/routes", "/prompt", "/continue"]
+    chat = Chat(PLAN, "Ann", "cats", "yes", *lines, f"/save {tmp_path}/a.yaml", "/undo", "/state")
+    for line in lines:
+        assert chat.after(line)[0].endswith("has ended; /undo goes back")
+    assert chat.after("/undo")[0] == "back in 'bye'"
+    assert chat.seen[chat.seen.index("the end> /undo") + 4].startswith("bye (loose)")
+    assert Chat(PLAN, "Ann", "cats", "yes", "").seen[-1] == "the end> "
+    again = Chat(PLAN, "Ann", "cats", "yes", "/goto welcome")
+    assert again.talk.snapshot.status == "waiting"

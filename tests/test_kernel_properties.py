@@ -11,8 +11,8 @@ from plans import operations, plans
 from statecli.kernel.apply import fold
 from statecli.kernel.calls import Plan
 from statecli.kernel.choose import Ask, Take, choose
-from statecli.kernel.order import routes_of
 from statecli.kernel.limits import limit
+from statecli.kernel.order import routes_of
 from statecli.kernel.settle import Recorder, end_turn, settle
 from statecli.load.loader import load
 from statecli.model.event import Body, Entered, Started
@@ -42,7 +42,7 @@ def do(to: Recorder, op: str, first: str, value: Any) -> None:
         "set": lambda: plan.set_deliverable(first, value),
         "complete": lambda: plan.complete_task(first),
         "skip": lambda: plan.skip_task(first),
-        "skip_state": lambda: plan.skip_state(),
+        "skip_state": plan.skip_state,
         "close": lambda: plan.close_goal(first),
     }[op]()
     if outcome.ok:

@@ -28,4 +28,4 @@ def test_all_names_are_there() -> None:
     for name in statecli.__all__:
         assert getattr(statecli, name)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = statecli.nothing  # type: ignore[attr-defined]
+        _ = statecli.nothing

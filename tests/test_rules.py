@@ -6,18 +6,20 @@ import re
 import textwrap
 
 import pytest
+from fixtures import LINT, Case, cases
 
 from statecli.config import Config
 from statecli.lint.linter import lint
 from statecli.lint.rule import FAMILIES, rules
 from statecli.load.loader import load
 from statecli.model.diagnostic import SEVERITIES, Diagnostic
-from fixtures import LINT, Case, cases
 
 ALL = list(rules())
 
 
-def diagnostics(text: str, rule: str, suffix: str = ".yaml", config: Config | None = None) -> list[Diagnostic]:
+def diagnostics(
+    text: str, rule: str, suffix: str = ".yaml", config: Config | None = None
+) -> list[Diagnostic]:
     config = config or Config()
     config = config._replace(extend_select=(*config.extend_select, rule))
     return lint(load(f"graph{suffix}", text), config)

@@ -71,7 +71,7 @@ class Terminal:
 
     def prompts(self) -> int:
         """How many lines have a prompt, if the last one waits to be typed at; else 0."""
-        found = [line for line in self.screen() if re.match(r"[\w-]+>( |$)|\?( |$)", line)]
+        found = [line for line in self.screen() if re.match(r"[\w -]+>( |$)|\?( |$)", line)]
         waits = bool(found) and (found[-1].endswith(">") or found[-1] == "?")
         return len(found) if waits else 0
 
@@ -94,9 +94,8 @@ class Terminal:
     def pid(self) -> int:
         """The process of statecli."""
         shell = self.tmux("list-panes", "-F", "#{pane_pid}").strip()
-        found = subprocess.run(["ps", "-o", "pid=", "--ppid", shell], capture_output=True, text=True,
-                               check=True)  # fmt: skip
-        return int(found.stdout.split()[0])
+        words = ["ps", "-o", "pid=", "--ppid", shell]
+        return int(subprocess.run(words, capture_output=True, check=True).stdout.split()[0])
 
     def _until(self, holds: Callable[[], bool], what: str) -> None:
         end = time.monotonic() + SECONDS

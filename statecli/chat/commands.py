@@ -112,7 +112,10 @@ async def _prompt(talk: Talk, rest: str) -> None:
     from statecli.kinds.prompt import system_prompt
 
     graph, snapshot = talk.session.graph, talk.snapshot
-    text = system_prompt(graph, graph.states[snapshot.state])
+    if snapshot.state not in graph.states:
+        say(talk, [views.OVER])
+        return
+    text = system_prompt(graph, graph.states[snapshot.state], snapshot)
     count = len(snapshot.data.get("messages") or ())
     say(talk, [text or "(no prompt)", f"and {count} message{'' if count == 1 else 's'}"])
 
@@ -195,6 +198,9 @@ async def _step(talk: Talk, rest: str) -> None:
 
 @command("", "go on after a stop, a limit or a failure")
 async def _continue(talk: Talk, rest: str) -> None:
+    if talk.ended:
+        say(talk, ["the run has ended; /undo goes back"])
+        return
     if talk.snapshot.status == "waiting" and not talk.halted:
         say(talk, ["nothing is stopped; it is your turn"])
         return

@@ -107,15 +107,19 @@ class Talk:
                 return await self.play(self.script)
             if self.snapshot.status == "running":
                 await self.go(None)
-            while not self.leaving and self.snapshot.status != "ended":
+            while not self.leaving and (self.terminal or not self.ended):
                 await self._next()
         return self.exit_code()
 
     def exit_code(self) -> int:
         return 1 if self.snapshot.status in BAD else 0
 
+    @property
+    def ended(self) -> bool:
+        return self.snapshot.status == "ended"
+
     def prompt(self) -> str:
-        return f"{self.snapshot.state}> "
+        return "the end> " if self.ended else f"{self.snapshot.state}> "
 
     async def _next(self) -> None:
         """Read one line and take it."""
@@ -139,7 +143,9 @@ class Talk:
 
             if await run_command(self, line):
                 return
-        if line.strip() or self.snapshot.status == "limited":
+        if self.ended:
+            self.leaving = True
+        elif line.strip() or self.snapshot.status == "limited":
             self.stops.passing = bool(self.halted)
             await self.go(line)
 
@@ -186,8 +192,9 @@ class Talk:
                 self._heed(item)
             self.screen.show(item)
         self.screen.close()
-        if self.snapshot.status == "ended":
-            self.screen.notes("the end")
+        if self.ended:
+            more = "; Enter leaves, /undo goes back, /save FILE keeps the conversation"
+            self.screen.notes("the end" + (more if self.terminal else ""))
         elif self.halted:
             self.screen.notes(f"stopped {self.halted}" + ("; /continue goes on" * self.terminal))
 
@@ -253,7 +260,7 @@ class Talk:
     async def play(self, script: ScriptProvider) -> int:
         """The lines come from the file too; a reply that nobody asked for is an error."""
         for say in script.lines():
-            if self.snapshot.status == "ended":
+            if self.ended:
                 self.screen.notes(f"{script.place()}: the run has ended before this turn")
                 return 1
             if say is not None:

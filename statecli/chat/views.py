@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from statecli.session.session import Session
 
 
+#: What there is to say of a plan that has ended: it is in no state any more.
+OVER = "the plan has ended; /undo goes back"
 _STATUS = {
     "waiting": "waiting for you", "limited": "stopped by a limit", "running": "in the middle",
     "failed": "failed", "stuck": "stuck: no way out holds", "ended": "at the end",
@@ -26,9 +28,12 @@ _STATUS = {
 
 def state(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
     """The state, its kind, and how the run stands."""
-    here = graph.states[snapshot.state]
-    yield f"{here.name} ({here.kind})" + (f": {here.description}" if here.description else "")
+    here = graph.states.get(snapshot.state)
     token = snapshot.token
+    if here is None:
+        yield OVER
+        return
+    yield f"{here.name} ({here.kind})" + (f": {here.description}" if here.description else "")
     yield f"{_STATUS.get(snapshot.status, snapshot.status)}; turns so far: {turns(snapshot)}"
     if here.is_plan:
         yield f"turns of this visit: {token.total}, of them without progress: {token.idle}"
@@ -50,9 +55,9 @@ def data(snapshot: Snapshot) -> Iterator[str]:
 
 def tasks(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
     """The tasks of the current plan state with their status, and the values they collect."""
-    here = graph.states[snapshot.state]
-    if not here.is_plan:
-        yield f"'{here.name}' has no tasks"
+    here = graph.states.get(snapshot.state)
+    if here is None or not here.is_plan:
+        yield f"'{here.name}' has no tasks" if here is not None else OVER
         return
     if here.kind == "goal":
         yield f"goal: {here.goal.objective if here.goal else ''}"
@@ -77,6 +82,9 @@ def _value(snapshot: Snapshot, key: str) -> str:
 def routes(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
     """The ways out in the order they are tried, with what each one's guard is now."""
     token = snapshot.token
+    if token.state not in graph.states:
+        yield OVER
+        return
     trials: list[Trial] = []
     choice = choose(graph, snapshot, token, trials, at_turn_end=True)
     known = {trial.number: trial for trial in trials}
@@ -145,6 +153,9 @@ def _last(graph: Graph, body: Chose | Failed) -> Iterator[str]:
 def neighbourhood(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
     """The current state between the states before and after it, as text."""
     name = snapshot.state
+    if name not in graph.states:
+        yield OVER
+        return
     before = [
         _marked(graph, other.name)
         for other in graph.states.values()

@@ -22,7 +22,7 @@ from statecli.model.event import (
     Turned,
     Warned,
 )
-from statecli.model.graph import END, Graph
+from statecli.model.graph import END, PLAN_KINDS, Graph
 from statecli.model.snapshot import Snapshot, Token
 
 #: Builds the event of every step: three times as fast as calling its class.
@@ -61,7 +61,8 @@ def enter(
     why: str = "",
 ) -> None:
     """Move a token into a state; one that says ``on_reenter: reset`` forgets its last visit."""
-    if resets(to.graph.states[target]):
+    state = to.graph.states[target]
+    if state.kind in PLAN_KINDS and resets(state):
         to.emit(Entered(token, target, number, by, why, True, *_last_visit(to, target)))
     else:
         to.emit(_new(Entered, (token, target, number, by, why, False, (), ())))

@@ -6,7 +6,7 @@ States are numbers here: `index[name]`, in the order of the file. The number aft
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -20,8 +20,17 @@ from statecli.load.loader import Loaded, is_state
 from statecli.load.shape import STATE_KEYS
 from statecli.model.data import is_list, is_map
 from statecli.model.diagnostic import Finding
-from statecli.model.graph import END, KINDS, WAITING_KINDS, Field, Graph, State, Transition
-from statecli.model.guard import Atom, Closed, Complete, Expr, walk
+from statecli.model.graph import (
+    END,
+    KINDS,
+    WAITING_KINDS,
+    Deliverable,
+    Field,
+    Graph,
+    State,
+    Transition,
+)
+from statecli.model.guard import Atom, Closed, Complete, Expr, Guard, walk
 from statecli.model.guard import reads as guard_reads
 from statecli.model.keys import KEY_SLIPS
 from statecli.model.nearest import nearest
@@ -239,6 +248,33 @@ class Facts:
                     break
         return found
 
+    @cached_property
+    def guard_types(self) -> frozenset[type]:
+        """What guards there are, without what stands inside: many a rule is about few sorts."""
+        return frozenset(type(way.guard) for ways in self.routes for way in ways)
+
+    @cached_property
+    def alike(self) -> list[list[int]]:
+        """The guarded states in groups that ask the same, each perhaps of another field: a large
+        plan asks few different questions."""
+        groups: dict[object, list[int]] = {}
+        for number in self.guarded:
+            _, asked = self._table_maker.asked([way.guard for way in self.routes[number]])
+            groups.setdefault(asked or number, []).append(number)
+        return list(groups.values())
+
+    def suspects(self, suspect: Callable[[Sequence[Guard | None], GuardTable], bool]) -> list[int]:
+        """The guarded states for which a question about their guards, in the order in which they
+        are tried, is true. It is asked once for all that ask the same, so not what they ask of."""
+        found: list[int] = []
+        for members in self.alike:
+            table = self.guard_table(members[0])
+            if table is not None:
+                guards = [way.guard for way in self.routes[members[0]]]
+                if suspect(guards, table):
+                    found += members
+        return sorted(found)
+
     def guard_table(self, state: int) -> GuardTable | None:
         """The table of the guards of a state's routes, made once; None if it has too many rows."""
         if state not in self._tables:
@@ -402,7 +438,10 @@ class Facts:
     def traps(self) -> list[list[int]]:
         """Closed components in which no run ends. Those with a state of an unknown kind, or with
         one that is `unclear`, are left out: nobody knows what happens there."""
-        opaque, ending = self.opaque, self.ending
+        opaque, ending = [*self.opaque, False], self.ending
+        way_out = [number for number, ends in enumerate(ending) if ends or opaque[number]]
+        if not graphs.lacking(self.reachable, graphs.reaching(self.successors, way_out)):
+            return []
         found = [
             members
             for members in self.closed
@@ -423,11 +462,8 @@ class Facts:
     @cached_property
     def opaque(self) -> list[bool]:
         """States of a kind that is not built in: whether they wait, end or write is unknown."""
-        declared = set(self.config.waiting_kinds)
-        return [
-            bool(state.kind) and state.kind not in KINDS and state.kind not in declared
-            for state in self.states
-        ]
+        strange = self.kinds.difference(KINDS, self.config.waiting_kinds, ("",))
+        return [state.kind in strange for state in self.states]
 
     @cached_property
     def ending(self) -> list[bool]:
@@ -450,6 +486,11 @@ class Facts:
     def collecting(self) -> list[State]:
         """The states that ask for values: those with tasks or a goal."""
         return [state for state in self.states if state.tasks or state.goal is not None]
+
+    @cached_property
+    def collected(self) -> list[tuple[State, Deliverable]]:
+        """Each value that a state asks for, with the state."""
+        return [(state, item) for state in self.collecting for item in state.deliverables()]
 
     @cached_property
     def fields(self) -> Mapping[str, Field]:
@@ -480,10 +521,13 @@ class Facts:
         """For each field the states that may set it."""
         found: dict[str, list[int]] = {}
         for number, state in enumerate(self.states):
-            keys = dict.fromkeys(state.writes)
-            keys.update((item.key, None) for item in state.deliverables())
+            keys = state.writes
+            if state.tasks or state.goal is not None:
+                keys = (*keys, *[item.key for item in state.deliverables()])
             for key in keys:
-                found.setdefault(key, []).append(number)
+                writers = found.setdefault(key, [])
+                if number not in writers[-1:]:
+                    writers.append(number)
         return found
 
     @cached_property

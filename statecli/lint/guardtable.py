@@ -166,7 +166,7 @@ class Tables:
 
     def of(self, guards: Sequence[Guard | None]) -> GuardTable | None:
         """The table of the guards of one state; None where it would have too many rows."""
-        key, asked = self._asked(guards)
+        key, asked = self.asked(guards)
         if not asked:
             return guard_table(guards, self.fields)
         known = self._known.get(asked)
@@ -177,7 +177,7 @@ class Tables:
             self._known[asked] = (key, table)
         return table
 
-    def _asked(self, guards: Sequence[Guard | None]) -> tuple[str, tuple[object, ...]]:
+    def asked(self, guards: Sequence[Guard | None]) -> tuple[str, tuple[object, ...]]:
         """The one field that is asked about, and all that matters for the table but its name;
         nothing where it is not as simple as that."""
         key = ""

@@ -109,7 +109,7 @@ def _comments(document: Document) -> Iterator[_Suppression]:
         elif not before.strip():
             line = _next_line(document, line)
         words = match.group(2) or ""
-        names = [name for name in re.finditer(r"[^,\s]+", words)]
+        names = list(re.finditer(r"[^,\s]+", words))
         end = text.find("\n", match.start())
         whole = offsets(match.start(), end if end >= 0 else len(text))
         if not names:

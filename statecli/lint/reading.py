@@ -47,7 +47,7 @@ def foreign(facts: Facts) -> list[tuple[int, str]]:
             texts.setdefault(variable.state, []).append(variable.name)
     reading = {number for number in texts if number >= 0}
     reading.update(facts.guarded)
-    if "reads" in facts.document.text:
+    if "reads" in facts.document.survey.names:
         reading.update(number for number, state in enumerate(facts.states) if state.reads)
     live = facts.reachable if facts.roots and reading else None
     found: list[tuple[int, str]] = []

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from statecli.model.span import Place, Span
 
 SEVERITIES = ("error", "warning", "info")
-VERDICTS = ("proved", "witnessed", "possible")
 
 
 class Source(Protocol):
@@ -80,7 +78,6 @@ class Diagnostic(NamedTuple):
     severity: str
     finding: Finding
     source: Source
-    fingerprint: str = ""
 
     @property
     def path(self) -> str:
@@ -93,16 +90,3 @@ class Diagnostic(NamedTuple):
     @property
     def message(self) -> str:
         return self.finding.message
-
-
-def worst(diagnostics: Sequence[Diagnostic]) -> str | None:
-    """The most severe severity among them that counts for the exit code, if any.
-
-    A `possible` verdict never fails a build, so it counts at most as info.
-    """
-    for severity in SEVERITIES:
-        for diagnostic in diagnostics:
-            possible = diagnostic.finding.verdict == "possible"
-            if diagnostic.severity == severity and (not possible or severity == "info"):
-                return severity
-    return None

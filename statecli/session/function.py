@@ -17,6 +17,7 @@ from statecli.model.event import Changed
 from statecli.model.graph import Graph, State
 from statecli.model.snapshot import Messages
 
+_NONE: Mapping[str, Any] = {}
 #: Values that need no copy: a body cannot change them.
 _FIXED = frozenset({str, int, float, bool, bytes, type(None), frozenset})
 #: Builds the event of every step: three times as fast as calling its class.
@@ -92,7 +93,7 @@ class FunctionBody:
             delta = self._delta(state, result)
             number = to.snapshot.tokens[0].id
             if self._simple and "messages" not in delta:
-                to.emit(_new(Changed, (number, state.name, delta, {}, {}, "", False)))
+                to.emit(_new(Changed, (number, state.name, delta, _NONE, _NONE, "", False)))
             else:
                 change(to, number, delta, new_id)
         return result

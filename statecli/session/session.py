@@ -99,6 +99,7 @@ class Session:
         self.number = number
         self.worked = 0.0
         self._last = time.time()
+        self._timed = bool(graph.limits.get("timeout"))
 
     # --- beginning, opening ---------------------------------------------------------------------
 
@@ -286,15 +287,19 @@ class Session:
             return now
         batch = (self.number + 1, [now] * count, bodies, after.status, after.tokens[0].state)
         self.store.append(self.run, _new(Batch, batch))
-        if self.snapshot.status == "running":
-            self.worked += now - self._last
-        self._last = now
-        last = bodies[-1]
-        if type(last) is Limited and last.limit == "timeout":
-            self.worked = 0.0
+        if self._timed:
+            self._time(now, bodies[-1])
         self.snapshot = after
         self.number += count
         return now
+
+    def _time(self, now: float, last: Body) -> None:
+        """Count the time at work."""
+        if self.snapshot.status == "running":
+            self.worked += now - self._last
+        self._last = now
+        if isinstance(last, Limited) and last.limit == "timeout":
+            self.worked = 0.0
 
     # --- what a person may do by hand -----------------------------------------------------------
 

@@ -128,6 +128,7 @@ class Walk:
         self._world = _World(provider)
         self._body = FunctionBody(self, graph, waits=self._waits)
         self._custom = Custom({FUNCTION: self._body})
+        self._to = Recorder(graph, Snapshot())
         self._ran = ""
         self._last: Step | None = None
         self._busy = False
@@ -216,7 +217,8 @@ class Walk:
         state = self.graph.states[token.state]
         if state.settings.get("plain") is not True:
             return None
-        to = Recorder(self.graph, snapshot)
+        to = self._to
+        to.snapshot, to.bodies = snapshot, []
         self._busy = True
         try:
             result = self._body.plain(to, state)

@@ -76,18 +76,16 @@ def check(facts: Facts) -> Iterator[Finding]:
     """Each way of declaring a key that differs from the first one, once."""
     first: dict[str, _Declared] = {}
     told: set[tuple[str, str, frozenset[object]]] = set()
-    for state in facts.collecting:
-        for item in state.deliverables():
-            known = first.setdefault(item.key, _Declared(item, state.name))
-            if known.item is item or item.type not in DELIVERABLE_TYPES:
-                continue
-            if item.type == known.item.type and item.values == known.item.values:
-                continue
-            here = _Declared(item, state.name)
-            variant = (item.key, item.type, _values(item))
-            if _differ(known.item, item) and variant not in told:
-                told.add(variant)
-                yield _finding(facts, known, here)
+    for state, item in facts.collected:
+        known = first.setdefault(item.key, (state, item))
+        if known[1] is item or item.type not in DELIVERABLE_TYPES:
+            continue
+        if item.type == known[1].type and item.values == known[1].values:
+            continue
+        variant = (item.key, item.type, _values(item))
+        if _differ(known[1], item) and variant not in told:
+            told.add(variant)
+            yield _finding(facts, _Declared(*known), _Declared(state, item))
 
 
 def _differ(first: Deliverable, second: Deliverable) -> bool:

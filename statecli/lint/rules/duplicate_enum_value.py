@@ -54,11 +54,10 @@ def check(facts: Facts) -> Iterator[Finding]:
     if facts.graph is None:
         return
     seen: set[int] = set()
-    for state in facts.collecting:
-        for item in state.deliverables():
-            if len(item.values) > 1:
-                path = (*item.path, "enum_values")
-                yield from _repeats(facts, item.values, path, (state.name,), seen)
+    for state, item in facts.collected:
+        if len(item.values) > 1:
+            path = (*item.path, "enum_values")
+            yield from _repeats(facts, item.values, path, (state.name,), seen)
     for field in facts.graph.fields.values() if facts.graph.declares_fields else ():
         if field.origin == "declared" and len(field.values) > 1:
             yield from _repeats(facts, field.values, (*field.path, "values"), (), seen)

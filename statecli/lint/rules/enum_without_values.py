@@ -37,15 +37,14 @@ SEVERITY = "error"
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Every enum deliverable of a task or goal without `enum_values`."""
-    for state in facts.collecting:
-        for item in state.deliverables():
-            if item.type != "enum" or item.values:
-                continue
-            if "enum_values" in facts.meant.get(item.path, ()):
-                continue
-            yield Finding(
-                message=f"the enum '{item.key}' has no enum_values",
-                at=Place((*item.path, "type")),
-                states=(state.name,),
-                hint="add enum_values: [...]",
-            )
+    for state, item in facts.collected:
+        if item.type != "enum" or item.values:
+            continue
+        if "enum_values" in facts.meant.get(item.path, ()):
+            continue
+        yield Finding(
+            message=f"the enum '{item.key}' has no enum_values",
+            at=Place((*item.path, "type")),
+            states=(state.name,),
+            hint="add enum_values: [...]",
+        )

@@ -62,7 +62,7 @@ MOST_WALKS = 10
 
 def check(facts: Facts) -> Iterator[Finding]:
     """For each join the fields that two of its branches overwrite."""
-    if "join" not in facts.document.text:
+    if "join" not in facts.document.survey.names:
         return
     joins = {n for n, state in enumerate(facts.states) if state.settings.get("join") == "all"}
     if not joins or not facts.roots:

@@ -65,7 +65,7 @@ def _named(facts: Facts) -> Iterator[tuple[Place, str, tuple[str, ...]]]:
     for field in graph.fields.values() if graph.declares_fields else ():
         if field.origin == "declared" and field.reducer != REDUCERS[0]:
             yield Place((*field.path, "reducer")), field.reducer, ()
-    for state in facts.states if "merge" in facts.document.text else ():
+    for state in facts.states if "merge" in facts.document.survey.names else ():
         merge = state.settings.get("merge")
         if is_map(merge):
             for group, name in merge.items():
