@@ -117,6 +117,20 @@ def states_text(sketch: Sketch) -> str:
     return "\n".join(lines)
 
 
+def states_json(sketch: Sketch) -> str:
+    """The same in JSON, for peers that read JSON or are handed lists."""
+    states: dict[str, Any] = {}
+    for here, targets in enumerate(sketch.targets):
+        state: dict[str, Any] = {
+            "description": sketch.descriptions[here],
+            "type": sketch.kinds[here],
+        }
+        if targets:
+            state["transition"] = {"next": [sketch.names[target] for target in targets]}
+        states[sketch.names[here]] = state
+    return json.dumps({"initial": sketch.names[0], "states": states}, indent=1)
+
+
 def plan_text(sketch: Sketch) -> str:
     """Write a sketch in the `plan` form: indented JSON."""
     names = [name.replace("_", "-") for name in sketch.names]
@@ -185,7 +199,7 @@ def main() -> None:
     """Write one graph to a file."""
     form, count, path = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
     sketch = chain(count) if form == "chain" else branching(count)
-    write = plan_text if form == "plan" else states_text
+    write = {"plan": plan_text, "states-json": states_json}.get(form, states_text)
     path.write_text(write(sketch), encoding="utf-8")
 
 

@@ -132,6 +132,8 @@ class _Ignore(NamedTuple):
 
 def _ignore_of(folder: str) -> Iterator[_Ignore]:
     path = os.path.join(folder, ".gitignore")
+    if not os.path.isfile(path):  # a pipe would be waited for
+        return
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = [line for line in file if line.strip() and not line.startswith("#")]
@@ -176,6 +178,17 @@ def _ignored(ignores: Sequence[_Ignore], path: str) -> bool:
 # --- patterns -----------------------------------------------------------------------------------
 
 
+def _character(piece: str) -> str:
+    """One character of a set in brackets; a range that runs backwards has none."""
+    inside = re.escape(piece[1:-1]).replace(r"\-", "-")
+    inside = f"^{inside[1:]}" if inside.startswith("!") else inside
+    try:
+        re.compile(f"[{inside}]")
+    except re.error:
+        return "(?!)"
+    return f"[{inside}]"
+
+
 def _as_regex(parts: Sequence[str]) -> str:
     found = ""
     for at, part in enumerate(parts):
@@ -189,7 +202,7 @@ def _as_regex(parts: Sequence[str]) -> str:
             elif piece == "?":
                 found += "[^/]"
             elif piece[0] == "[" and len(piece) > 1:
-                found += "[" + piece[1:-1].replace("\\", "\\\\").replace("!", "^", 1) + "]"
+                found += _character(piece)
             else:
                 found += re.escape(piece)
         found += "" if last else "/"

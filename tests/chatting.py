@@ -37,6 +37,9 @@ class TypedLines:
     def watch(self, host: Host) -> None:
         self.host = host
 
+    def close(self) -> bool:
+        return False
+
     async def read(self, prompt: str) -> str:
         if not self.lines:
             self.dry = True
@@ -70,10 +73,11 @@ class Chat:
         custom: Custom | None = None,
         skills: Path | None = None,
         user_id: str | None = None,
+        seen: list[str] | None = None,
     ) -> None:
         text = graph if isinstance(graph, str) else ""
         self.graph = graph if isinstance(graph, Graph) else graph_of(graph)
-        self.seen: list[str] = []
+        self.seen: list[str] = [] if seen is None else seen
         self.store = store or MemoryStore()
         session = Session.start(
             self.graph, self.store, path="graph.yaml", text=text, data=data, first_line=True,

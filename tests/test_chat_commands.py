@@ -242,9 +242,9 @@ def test_continue() -> None:
     assert chat.after("hello") == ["-> answer", "stopped before 'answer'; /continue goes on"]
     assert chat.seen[-2:] == ["Goodbye.", END]
     limited = STATES + "limits: {max_steps: 1}\n"
-    chat = Chat(limited, "hello", "1", "/continue", "2", "noon", "/continue", "3")
+    chat = Chat(limited, "hello", "1", "/continue", "2", "noon", "/continue", "3", "/continue")
     stops = [line for line in chat.seen if line.startswith("stopped by a limit, max_steps: 1")]
-    assert len(stops) == 2
+    assert len(stops) == 3
     assert chat.seen[-2:] == ["Goodbye.", END]
 
 
@@ -390,7 +390,7 @@ def test_after_the_end(tmp_path: Path) -> None:
     for line in lines:
         assert chat.after(line)[0].endswith("has ended; /undo goes back")
     assert chat.after("/undo")[0] == "back in 'bye'"
-    assert chat.seen[chat.seen.index("the end> /undo") + 4].startswith("bye (loose)")
+    assert chat.seen[chat.seen.index("the end> /undo") + 5].startswith("bye (loose)")
     assert Chat(PLAN, "Ann", "cats", "yes", "").seen[-1] == "the end> "
     again = Chat(PLAN, "Ann", "cats", "yes", "/goto welcome")
     assert again.talk.snapshot.status == "waiting"

@@ -256,3 +256,12 @@ def test_the_bar_turns_late_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
     shown.clear()
     asyncio.run(wait(0))
     assert shown == []
+
+    async def stream() -> None:
+        on.show(Delta("half a li"))
+        await asyncio.sleep(0.05)
+        on.show(Delta("ne"))
+        on.close()
+
+    asyncio.run(stream())
+    assert "".join(shown) == "half a line\n"

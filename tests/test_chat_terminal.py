@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,6 +91,70 @@ def test_ctrl_c_in_a_step_stops_it(tmp_path: Path) -> None:
         assert terminal.code() == 0
 
 
+SLOW = """
+initial: hear
+states:
+  hear: {type: user, transition: {next: [slow]}}
+  slow: {type: slow, transition: {next: [hear]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "presses"), [("await asyncio.sleep(60)", 1), ("time.sleep(60)", 2)]
+)
+def test_ctrl_c_out_of_a_slow_state(code: str, presses: int, tmp_path: Path) -> None:
+    """Once where the state waits for something, twice where it does not let go."""
+    (tmp_path / "slow.yaml").write_text(SLOW)
+    (tmp_path / "state_slow.py").write_text(
+        f"import asyncio, time\n@register_state('slow')\nasync def slow(c, a):\n    {code}\n"
+    )
+    with Terminal(tmp_path, "chat", str(tmp_path / "slow.yaml"), "--allow-plugins") as terminal:
+        terminal.wait_for_prompt()
+        terminal.press("-l", "hello")
+        terminal.press("Enter")
+        terminal.wait("-> slow")
+        if presses == 1:
+            terminal.wait_until(lambda: terminal.screen()[-1] in ("|", "/", "-", "\\"), "a bar")
+            terminal.press("C-c")
+            terminal.wait("stopped; what was said is kept (Ctrl-C again leaves)")
+            terminal.wait("slow>")
+            assert not {"|", "/", "-", "\\"} & set(terminal.screen())
+            terminal.press("C-c")
+        else:
+            time.sleep(0.5)
+            terminal.press("C-c")
+            time.sleep(0.5)
+            terminal.press("C-c")
+        assert terminal.code() == 130
+        assert any(line.startswith("session ") for line in terminal.screen())
+
+
+def test_context_is_asked_before_the_first_turn(tmp_path: Path) -> None:
+    graph = tmp_path / "context.yaml"
+    graph.write_text(
+        "id: p\ntitle: P\nsession_context:\n  fields:\n"
+        "    - {id: tone, label: Tone of voice, type: select, options: [warm, cool], "
+        "required: true}\n"
+        "states:\n  - {id: a, title: A, tasks: [{id: t, description: Wave}]}\n"
+    )
+    with Terminal(tmp_path, "chat", str(graph)) as terminal:
+        terminal.wait("Tone of voice (1 warm or 2 cool):")
+        terminal.type("hot")
+        assert (
+            "Sorry, 'hot' is none of these. Tone of voice (1 warm or 2 cool):" in terminal.screen()
+        )
+        terminal.type("2")
+        terminal.type("/data")
+        assert "tone: 'cool'" in terminal.screen()
+
+
+def test_a_dumb_terminal(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "chat", GREETING, TERM="dumb") as terminal:
+        terminal.wait_for_prompt()
+        terminal.type("Ann")
+        terminal.wait("Favourite animals")
+
+
 def test_ctrl_d_leaves(greeting: Terminal) -> None:
     greeting.press("C-d")
     assert greeting.code() == 0
@@ -98,7 +163,9 @@ def test_ctrl_d_leaves(greeting: Terminal) -> None:
 def test_several_lines_search_and_completion(greeting: Terminal) -> None:
     greeting.press("-l", "Ann")
     greeting.press("M-Enter")
-    greeting.type("Miller")
+    greeting.press("-l", "Miller")
+    greeting.press("Enter")
+    greeting.wait("Favourite animals")
     greeting.type("/data")
     assert "first_name: 'Ann Miller'" in greeting.screen()
     greeting.press("C-r")
@@ -174,8 +241,8 @@ def test_control_characters_do_nothing(tmp_path: Path) -> None:
 
 
 def test_colors_and_none(tmp_path: Path) -> None:
-    for environment, dim in (({}, True), ({"NO_COLOR": "1"}, False)):
-        with Terminal(tmp_path, "chat", GREETING, **environment) as terminal:
+    for no_color, dim in (("", True), ("1", False)):
+        with Terminal(tmp_path, "chat", GREETING, NO_COLOR=no_color) as terminal:
             terminal.wait_for_prompt()
             terminal.type("/data")
             shown = "\n".join(terminal.screen(colors=True))

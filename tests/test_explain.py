@@ -257,7 +257,7 @@ def test_what_is_never_taken_and_why(
         ("priorities.yaml", "sort", 2, {"data": {"n": 10.5}, "holding": [], "turns": {}}),
         ("priorities.yaml", "sort", 3, {"data": {"s": "a"}, "holding": [], "turns": {}}),
         ("priorities.yaml", "sort", 1, {"data": {}, "holding": [], "turns": {"total": 20}}),
-        ("undefined.json", "a", 2, {"data": {"k": 7}, "holding": [], "turns": {}}),
+        ("undefined.json", "a", 2, {"data": {"k": 7}, "holding": ["all tasks done"], "turns": {}}),
         ("undefined.json", "a", 4, {"data": {"k": 4}, "holding": ["all tasks done"], "turns": {}}),
         ("goals.yaml", "explore", 3, {"data": {}, "holding": ["goal closed"], "turns": {}}),
         ("selves.yaml", "again", 1, {"data": {"left": 1}, "holding": [], "turns": {}}),

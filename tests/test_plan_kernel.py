@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from statecli.kernel.calls import Outcome, Plan
+from statecli.kernel.order import routes_of
 from statecli.kernel.settle import Recorder, end_turn, settle
 from statecli.kernel.tasks import (
     GOAL_DELIVERABLES,
@@ -155,3 +156,40 @@ def test_a_key_shared_by_tasks_addresses_both() -> None:
     state = graph.states["a"]
     snapshot = Snapshot(data={"k": "x"})
     assert [addressed(snapshot, state, task) for task in state.tasks] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        ("{target_state_id: a}", ["a", "b"]),
+        ("{target_state_id: nowhere}", ["nowhere", "b"]),
+        (
+            "{target_state_id: a}, {target_state_id: c, condition_type: deliverable_exists,"
+            " condition_config: {key: k}}",
+            ["a", "c", "b"],
+        ),
+        ("{target_state_id: c}", ["c"]),
+        ("{target_state_id: __end__}", ["__end__"]),
+    ],
+)
+def test_routes_of_a_goal_that_never_fire_leave_the_order_in_force(
+    written: str, wanted: list[str]
+) -> None:
+    goal = "type: goal, goal: {objective: o, deliverables: [{key: k}]}"
+    graph = load(
+        "p.yaml",
+        f"states: [{{id: a, title: A, {goal}, transitions: [{written}]}},"
+        " {id: b, title: B}, {id: c, title: C}]",
+    ).graph
+    assert graph is not None
+    assert [route.target for route in routes_of(graph, "a")] == wanted
+
+
+def test_routes_of_a_task_state_to_itself_leave_the_order_in_force() -> None:
+    graph = load(
+        "p.yaml",
+        "states: [{id: a, title: A, tasks: [{id: t, description: d}],"
+        " transitions: [{target_state_id: a}]}, {id: b, title: B}]",
+    ).graph
+    assert graph is not None
+    assert [route.target for route in routes_of(graph, "a")] == ["a", "b"]

@@ -81,3 +81,16 @@ def test_every_rule_has_a_fixture_with_both_sides() -> None:
     assert {path.stem for path in LINT.glob("*.yaml")} <= set(ALL)
     assert sorted(set(ALL) - fires) == []
     assert sorted(set(ALL) - silent) == []
+
+
+def test_a_mistake_behind_an_alias_is_about_all_who_hold_it() -> None:
+    text = """\
+initial: a
+states:
+  a: {type: agent, transition: &t {next: [aa, bbb]}}
+  b: {type: user, transition: *t}
+  c: {type: agent, transition: *t}
+"""
+    found = diagnostics(text, "undefined-target")
+    about = [(d.message, d.finding.states) for d in found if d.rule == "undefined-target"]
+    assert about == [(f"no state is named '{name}'", ("a", "b", "c")) for name in ("aa", "bbb")]

@@ -23,6 +23,7 @@ def field(kind: str, *values: object) -> Field:
         ("12 €", 12), ("€12", 12), ("$ 5", 5), ("7.", 7), ("5kg", 5), ("10%", 10), ("20 %", 20),
         ("three", 3), ("twenty", 20), ("ninety people", 90), ("It's 4, I think", 4),
         ("I have 3 dogs", 3), ("we are 12 people in the office", 12), ("exactly 8!", 8),
+        ("I am 40, and I have a dog", 40), ("Hm, about 7.", 7),
     ],
 )  # fmt: skip
 def test_numbers(line: str, number: float) -> None:
@@ -35,7 +36,8 @@ def test_numbers(line: str, number: float) -> None:
         "", "hello", "3 or 4", "between 3 and 5", "8 of 10", "less than 5", "more than 50",
         "not 5", "minus five", "5 hundred", "5k", "2 million", "1,000", "12,50", "5-6", "1/2",
         "3rd", "0x10", "1_000", "inf", "nan", "one of 5", "twenty one", "5 not sure", "½", "٣",
-        "5 and a half", "a dozen", "10 minus 2", "x" * 1_000_000 + " 5", "maybe 5",
+        "5 and a half", "a dozen", "10 minus 2", "5, not 6", "5, or so", "10, no wait", "5; 6",
+        "x" * 1_000_000 + " 5", "maybe 5",
     ],
 )  # fmt: skip
 def test_no_numbers(line: str) -> None:

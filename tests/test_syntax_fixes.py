@@ -95,6 +95,59 @@ def test_the_older_form_is_rewritten() -> None:
     assert repaired("g.yaml", OLD, "old-form") == NEW
 
 
+REMARKED = """\
+initial: greet
+states:
+  # what we say first
+  greet:
+    transitions:   # where it goes
+      user_input: find   # the usual
+      # nobody there
+      timeout: 'done'
+    # the end of greet
+  find:
+    transitions: {ready: done}   # only
+  done:
+    is_terminal: true   # really
+"""
+KEPT = """\
+initial: greet
+states:
+  # what we say first
+  greet:
+    type: user
+    transition:   # where it goes
+      next:
+      - find   # the usual
+      # nobody there
+      - 'done'
+    # the end of greet
+  find:
+    type: agent
+    transition: {next: [done]}   # only
+  done:
+    type: terminal   # really
+"""
+
+
+def test_the_older_form_keeps_its_comments() -> None:
+    assert repaired("g.yaml", REMARKED, "old-form") == KEPT
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        "\n      x: b  # one\n      y: b",
+        "\n      x:  # one\n        b",
+        "{x: b,  # one\n      y: c}",
+    ],
+)
+def test_where_a_comment_would_be_lost_the_older_form_is_left(events: str) -> None:
+    text = f"initial: a\nstates:\n  a:\n    transitions: {events}\n  b: {{is_terminal: true}}\n"
+    (one,) = (d for d in found("g.yaml", text)[1] if d.rule == "old-form")
+    assert one.finding.fix is None
+
+
 END = "{a: {type: terminal}}"
 FIRST = [
     ("g.yaml", f"states: {END}", f"initial: a\nstates: {END}"),

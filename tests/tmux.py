@@ -28,7 +28,7 @@ class Terminal:
         given = {"STATECLI_DATA": str(data), "STATECLI_MODEL": "", **environment}
         settings = [f"{key}={value}" for key, value in given.items()]
         words = ["env", *settings, sys.executable, "-m", "statecli", *args]
-        command = f'{shlex.join(words)}; echo "[exit $?]"; sleep 1000'
+        command = f'trap : INT; {shlex.join(words)}; echo "[exit $?]"; sleep 1000'
         self.tmux(
             "-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", "50",
             "-c", str(ROOT), "sh", "-c", command,
@@ -67,7 +67,7 @@ class Terminal:
         if line:
             self.press("-l", line)
         self.press("Enter")
-        self._until(lambda: self.prompts() > before or self.ended(), f"a prompt after {line!r}")
+        self.wait_until(lambda: self.prompts() > before or self.ended(), f"a prompt after {line!r}")
 
     def prompts(self) -> int:
         """How many lines have a prompt, if the last one waits to be typed at; else 0."""
@@ -77,17 +77,17 @@ class Terminal:
 
     def wait(self, text: str) -> None:
         """Until a text is on the screen."""
-        self._until(lambda: any(text in line for line in self.screen()), repr(text))
+        self.wait_until(lambda: any(text in line for line in self.screen()), repr(text))
 
     def wait_for_prompt(self) -> None:
-        self._until(lambda: self.prompts() > 0, "a prompt")
+        self.wait_until(lambda: self.prompts() > 0, "a prompt")
 
     def ended(self) -> bool:
         return any(line.startswith("[exit ") for line in self.screen())
 
     def code(self) -> int:
         """The exit code, once the command is through."""
-        self._until(self.ended, "the end")
+        self.wait_until(self.ended, "the end")
         line = next(line for line in self.screen() if line.startswith("[exit "))
         return int(line[6:-1])
 
@@ -97,7 +97,7 @@ class Terminal:
         words = ["ps", "-o", "pid=", "--ppid", shell]
         return int(subprocess.run(words, capture_output=True, check=True).stdout.split()[0])
 
-    def _until(self, holds: Callable[[], bool], what: str) -> None:
+    def wait_until(self, holds: Callable[[], bool], what: str) -> None:
         end = time.monotonic() + SECONDS
         while not holds():
             assert time.monotonic() < end, f"{what} never came:\n" + "\n".join(self.screen())

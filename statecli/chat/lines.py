@@ -37,6 +37,9 @@ class Lines(Protocol):
     dry: bool
 
     def watch(self, host: Host) -> None: ...
+    def close(self) -> bool:
+        """End a read that waits, as if the input had ended; False where none does."""
+
     async def read(self, prompt: str) -> str: ...
     async def __call__(self, question: Question) -> str: ...
 
@@ -56,11 +59,15 @@ class PipedLines:
     def watch(self, host: Host) -> None:
         """There is no status line to keep, and no command to run."""
 
+    def close(self) -> bool:
+        """A blocking read is ended by raising out of the signal (`Talk`)."""
+        return False
+
     async def read(self, prompt: str) -> str:
         """The next line; the prompt is for terminals."""
         self.blocking = True
         try:
-            line = sys.stdin.buffer.readline()
+            line = sys.stdin.buffer.readline() if sys.stdin is not None else b""
         finally:
             self.blocking = False
         if not line:
@@ -84,6 +91,9 @@ class NoLines:
 
     def watch(self, host: Host) -> None:
         """Nothing is shown."""
+
+    def close(self) -> bool:
+        return False
 
     async def read(self, prompt: str) -> str:
         raise EndOfInput

@@ -92,6 +92,14 @@ class TerminalLines:
         """Where the status line looks, and who runs commands."""
         self._host = host
 
+    def close(self) -> bool:
+        """End the prompt that is open."""
+        for session in (self._lines, self._answers):
+            if session.app.is_running:
+                session.app.exit(exception=EOFError())
+                return True
+        return False
+
     async def read(self, prompt: str) -> str:
         """One line (or several, with Alt-Enter). Raises EndOfInput on Ctrl-D at an empty prompt,
         Struck on Ctrl-C."""
@@ -109,6 +117,7 @@ class TerminalLines:
                 raise asyncio.CancelledError from None  # as Ctrl-C anywhere else in a step
             host = self._host
             if not (host and line.startswith("/") and await host.at_question(line)):
+                self.screen.busy()
                 return line
             if host.leaving:
                 raise EndOfInput

@@ -10,6 +10,7 @@ from statecli.model.data import shown
 from statecli.model.event import (
     Answered,
     Called,
+    Changed,
     Entered,
     Event,
     Failed,
@@ -58,6 +59,9 @@ class Screen:
     def close(self) -> None:
         """End a line that is still open."""
 
+    def busy(self) -> None:
+        """The run is at work, and nothing may come for a while."""
+
     def event(self, event: Event) -> None:
         body = event.body
         if isinstance(body, Answered):
@@ -68,6 +72,8 @@ class Screen:
                 self.notes(f"-> {body.state}" + (f" ({body.why})" if body.why else ""))
         elif isinstance(body, Refused):
             self._refused(body)
+        elif isinstance(body, Changed):
+            self._changed(body)
         elif isinstance(body, Called | Returned):
             if self.calls:
                 self._called(body)
@@ -79,6 +85,15 @@ class Screen:
             self.notes(f"warning: {body.message}")
         elif isinstance(body, Skipped):
             self.notes(f"'{body.state}' is left: too many turns without progress")
+
+    def _changed(self, body: Changed) -> None:
+        """What a state wrote. Plan states and planners say so themselves."""
+        state = self.graph.states.get(body.state)
+        if state is not None and not state.is_plan and state.kind not in ("planner", "executor"):
+            data = {key: value for key, value in body.data.items() if key != "messages"}
+            told = [f"{key} = {shown(value)}" for key, value in data.items()]
+            if told:
+                self.notes(", ".join(told))
 
     def _called(self, body: Called | Returned) -> None:
         if isinstance(body, Called):

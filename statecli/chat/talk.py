@@ -77,6 +77,7 @@ class Talk:
         self._misfits = 0
         self._task: asyncio.Task[None] | None = None
         self._struck = False
+        self._told_to_leave = False
 
     @property
     def snapshot(self) -> Snapshot:
@@ -88,10 +89,16 @@ class Talk:
         loop, chat = asyncio.get_running_loop(), asyncio.current_task()
         assert chat is not None
 
+        def end() -> None:
+            if not self.lines.close():
+                chat.cancel()
+
         def leave() -> None:
+            self._told_to_leave = True
             if self.lines.blocking:
-                raise KeyboardInterrupt
-            loop.call_soon_threadsafe(chat.cancel)
+                self.lines.dry = True
+                raise EndOfInput
+            loop.call_soon_threadsafe(end)
 
         def strike() -> None:
             if self._task is None or not self.terminal or self.lines.blocking:
@@ -109,6 +116,8 @@ class Talk:
                 await self.go(None)
             while not self.leaving and (self.terminal or not self.ended):
                 await self._next()
+            if self._told_to_leave:
+                raise KeyboardInterrupt
         return self.exit_code()
 
     def exit_code(self) -> int:
@@ -164,6 +173,7 @@ class Talk:
         if not more:
             self.recording.begin(line)
         misfits = self._misfits
+        self.screen.busy()
         self._task = asyncio.ensure_future(self._go(line))
         try:
             await self._task

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from statecli.chat.screen import Screen
 from statecli.kinds.step import Delta
-from statecli.model.event import Answered, Asked, Event
+from statecli.model.event import Answered, Event
 from statecli.model.graph import Graph
 from statecli.text.excerpt import plain
 
@@ -37,8 +37,7 @@ class TerminalScreen(Screen):
                 self.close()
                 return
         super().show(item)
-        if isinstance(item, Event) and isinstance(item.body, Asked):
-            self._turn()
+        self.busy()
 
     def stream(self, text: str) -> None:
         self._streamed += text
@@ -51,7 +50,11 @@ class TerminalScreen(Screen):
                 self.raw("\n")
             self._streamed = ""
 
-    def _turn(self) -> None:
+    def busy(self) -> None:
+        """A bar turns after a while, unless a line is open that it would overwrite."""
+        self._rest()
+        if self._streamed:
+            return
         with contextlib.suppress(RuntimeError):  # no loop runs: nothing is waited for
             self._bar = asyncio.get_running_loop().create_task(self._turning())
 

@@ -17,6 +17,7 @@ from statecli import __version__
 from statecli.cli.output import hush, streams, tell, write
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
+from statecli.text.excerpt import plain
 
 COMMANDS = ("validate", "explain", "chat", "sessions")
 
@@ -36,9 +37,10 @@ def main(argv: Sequence[str]) -> int:
     try:
         return _main(list(argv))
     except Unable as problem:
-        tell(f"statecli: {problem.message}")
+        # It may quote a file from a stranger: a setting, the name of a state.
+        tell(plain(f"statecli: {problem.message}"))
         if problem.hint:
-            tell(f"  {problem.hint}")
+            tell(plain(f"  {problem.hint}"))
         return 2
     except KeyboardInterrupt:
         tell("interrupted")
@@ -50,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
         if "--debug" in argv:
             raise
         kind = type(error).__name__
-        tell(f"statecli: this is a fault of statecli itself: {kind}: {error}")
+        tell(plain(f"statecli: this is a fault of statecli itself: {kind}: {error}"))
         tell("  --debug shows where; please report it")
         return 2
 

@@ -64,6 +64,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--max-steps", type=int, metavar="N", help="after N steps without the person"
     )
+    group.add_argument("--timeout", type=float, metavar="S", help="after S seconds at work")
     group = parser.add_argument_group("what is shown")
     group.add_argument("--json", action=flag, help="events as JSON lines")
     group.add_argument("--trace", metavar="FILE", help="also write the events to this file")
@@ -92,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
             raise Unable(f"no state is named '{name}'", did_you_mean(name, opened.graph.states))
     try:
         return asyncio.run(_talk(args, opened))
-    except asyncio.CancelledError:  # SIGTERM, or the terminal is gone
+    except asyncio.CancelledError:  # SIGTERM in the middle of a step
         raise KeyboardInterrupt from None
 
 
@@ -108,7 +109,8 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     graph = opened.graph
     custom = custom_kinds(opened, args)
     provider, first = chosen_model(args.model, opened)
-    terminal = sys.stdin.isatty() and sys.stdout.isatty() and not args.json
+    typed = sys.stdin is not None and sys.stdin.isatty()
+    terminal = typed and sys.stdout.isatty() and not args.json
     say = tell if args.json else show
     lines, screen = _ends(args, graph, terminal=terminal)
     say(plain(first))
@@ -117,7 +119,9 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     talk: Talk | None = None
     try:
         if args.resume is not None:
-            session = opening.resume(args, opened, store, held, lambda text: say(plain(text)))
+            session = await opening.resume(
+                args, opened, store, held, lambda text: say(plain(text)), lines, terminal=terminal
+            )
         elif args.fork:
             session = opening.fork(args, opened, store)
             held.take(session.run)

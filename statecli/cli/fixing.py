@@ -11,8 +11,10 @@ from statecli.lint.fix import Fixer
 from statecli.lint.linter import lint
 from statecli.load.loader import build
 from statecli.model.diagnostic import Diagnostic
+from statecli.report.reporter import shown_path
 from statecli.text import reading
 from statecli.text.document import Document
+from statecli.text.excerpt import harmless
 from statecli.text.veil import veils
 
 
@@ -35,8 +37,9 @@ class Fixing:
 
         fixer = Fixer(check, self.args.unsafe_fixes)
         text = fixer.fix(document.text)
+        path = shown_path(source.path)
         for reason in fixer.left_out:
-            tell(f"{source.path}: {reason}")
+            tell(f"{path}: {harmless(reason)}")
         if text == document.text:
             return source
         made = ", ".join(f"{number} × {rule}" for rule, number in sorted(fixer.made.items()))
@@ -47,7 +50,7 @@ class Fixing:
             self.patch.extend(_difference(source, text, found))
         else:
             write_file(source.path, content)
-        tell(f"{source.path}: {verb} {made}")
+        tell(f"{path}: {verb} {made}")
         return source._replace(content=content, document=reading.document(source.path, content))
 
 

@@ -53,7 +53,7 @@ def pieces(
 def _head(facts: Facts, graph: Graph) -> str:
     count = f"{len(facts.states)} state{'s' if len(facts.states) != 1 else ''}"
     names = [name for name, _ in graph.entries] or [graph.initial]
-    start = " or ".join(f"'{name}'" for name in names)
+    start = harmless(" or ".join(f"'{name}'" for name in names))
     return f"{shown_path(facts.document.path)}: {graph.form} form, {count}, begins in {start}\n"
 
 
@@ -88,7 +88,7 @@ def _collected(state: State) -> Iterator[str]:
             collects = f" → {_keys(task.deliverables)}" if task.deliverables else ""
             text = f": {' '.join(task.description.split())}" if task.description.strip() else ""
             yield f"    {task.id}{optional}{text}{collects}"
-    if state.goal is not None:
+    if state.goal is not None and state.kind == "goal":
         collects = f" → {_keys(state.goal.deliverables)}" if state.goal.deliverables else ""
         yield f"  goal: {' '.join(state.goal.objective.split())}{collects}"
     for key, names in (("reads", state.reads), ("writes", state.writes)):

@@ -17,7 +17,7 @@ from statecli.model.event import Event, Waiting
 from statecli.model.nearest import did_you_mean
 from statecli.model.snapshot import Snapshot
 from statecli.model.unable import Unable
-from statecli.session.session import Session, digest, effective
+from statecli.session.session import Open, Session, digest, effective
 from statecli.text.excerpt import plain
 
 if TYPE_CHECKING:
@@ -88,8 +88,15 @@ def start(
         raise Unable(plain(str(error))) from None
 
 
-def resume(
-    args: argparse.Namespace, opened: Opened, store: Store, held: Held, show: Callable[[str], None]
+async def resume(
+    args: argparse.Namespace,
+    opened: Opened,
+    store: Store,
+    held: Held,
+    show: Callable[[str], None],
+    ask: Ask,
+    *,
+    terminal: bool,
 ) -> Session:
     """A session where it was left: its last messages are shown, and what changed since."""
     stored = find(store, args.resume) if args.resume else _newest(opened.path, store)
@@ -107,12 +114,29 @@ def resume(
         state = plain(session.snapshot.state)
         raise Unable(f"'{state}' is no state any more", _fork_points(graph, store, stored))
     show_last(session, show)
-    left = session.recover(note)
+    left = session.open_step()
     if left.text:
         show(f"(interrupted) {left.text}")
-    for call in left.calls:
-        tell(plain(f"a call of {call.tool} was open; it may have happened already"))
+    again = not left.calls or await _repeated(session, left, ask, terminal=terminal)
+    session.recover(note)
+    if not again:
+        session.interrupt()
+        tell(f"'{plain(session.snapshot.state)}' waits: /continue runs it, /goto STATE leaves it")
     return session
+
+
+async def _repeated(session: Session, left: Open, ask: Ask, *, terminal: bool) -> bool:
+    """Whether calls that a step had sent when it was cut off are to be made again. They may have
+    done their work, so nobody but the person can say."""
+    listed = ", ".join(call.tool for call in left.calls)
+    told = plain(f"{listed} was being called when this session stopped, and may have done its work")
+    if not terminal:
+        way = (
+            f"resume it on a terminal, where you are asked whether to repeat it, or begin again "
+            f"before it: --fork {session.run}@{left.entry}"
+        )
+        raise Unable(told, way)
+    return await asking.yes_no(ask, f"{told}. Repeat it?")
 
 
 def fork(args: argparse.Namespace, opened: Opened, store: Store) -> Session:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable
 
+from statecli.discover import reason_of
 from statecli.model.unable import Unable
 
 
@@ -36,7 +37,7 @@ def write(pieces: Iterable[str]) -> None:
         hush()
     except OSError as error:
         hush()
-        raise Unable(f"standard output: {(error.strerror or str(error)).lower()}") from error
+        raise Unable(f"standard output: {reason_of(error)}") from error
 
 
 def tell(line: str) -> None:
@@ -78,7 +79,7 @@ def write_file(path: str, content: bytes) -> None:
         else:
             _replace(real, content)
     except OSError as error:
-        raise Unable(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        raise Unable(f"{path}: {reason_of(error)}") from error
 
 
 def _replace(path: str, content: bytes) -> None:
@@ -91,7 +92,7 @@ def _replace(path: str, content: bytes) -> None:
             file.write(content)
         os.chmod(temporary, _mode(path))
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:  # Ctrl-C too leaves nothing behind
         os.unlink(temporary)
         raise
 

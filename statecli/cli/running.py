@@ -68,11 +68,20 @@ def open_graph(args: argparse.Namespace) -> Opened | None:
             raise Unable(f"{path}: {told}; branches cannot be run yet")
     if not graph.states:
         raise Unable(f"{path}: there is no state to begin with")
+    return Opened(path, loaded.document.text, _limited(graph, args), config)
+
+
+def _limited(graph: Graph, args: argparse.Namespace) -> Graph:
+    """The graph with the limits that the options set."""
     if args.max_steps is not None:
         if args.max_steps < 1:
             raise Unable("--max-steps: at least 1")
         graph = graph.with_limits(max_steps=args.max_steps)
-    return Opened(path, loaded.document.text, graph, config)
+    if args.timeout is not None:
+        if not args.timeout > 0:
+            raise Unable("--timeout: more than 0 seconds")
+        graph = graph.with_limits(timeout=args.timeout)
+    return graph
 
 
 def _content(path: str) -> bytes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from statecli.config import SEVERITIES, Config, nearest_file
-from statecli.lint.rule import FAMILIES, rules
+from statecli.lint.rule import FAMILIES, rule_ids, rules
 from statecli.load.loader import FORMS
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
@@ -59,11 +59,11 @@ class Settings:
 
     def _over(self, config: Config) -> Config:
         """A rule that an option names is on again, whatever the config says of it."""
-        chosen = set(_expanded((*self.select, *self.extend_select)))
+        chosen = set(rule_ids((*self.select, *self.extend_select)))
         ignore = config.ignore
         severity = dict(config.severity)
         if chosen:
-            ignore = tuple(rule for rule in _expanded(ignore) if rule not in chosen)
+            ignore = tuple(rule for rule in rule_ids(ignore) if rule not in chosen)
             severity = {
                 rule: level
                 for rule, level in severity.items()
@@ -105,14 +105,3 @@ def _severity(word: str) -> tuple[str, str]:
         said = f"--severity {rule}: '{severity}' is none of {', '.join(SEVERITIES)}"
         raise Unable(said, did_you_mean(severity, SEVERITIES))
     return rule, severity
-
-
-def _expanded(words: Iterable[str]) -> list[str]:
-    """Rules and families to rules."""
-    known = rules()
-    return [
-        rule.id
-        for word in words
-        for rule in ([known[word]] if word in known else known.values())
-        if word in (rule.id, rule.family, "all")
-    ]

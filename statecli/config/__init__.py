@@ -106,6 +106,8 @@ def nearest_file(folder: str) -> str | None:
 
 
 def _has_table(path: str) -> bool:
+    if not os.path.isfile(path):  # a pipe would be waited for
+        return False
     try:
         with open(path, "rb") as file:
             content = file.read()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from statecli.config import LEVELS, SEVERITIES, Config
+from statecli.discover import reason_of
 from statecli.model.data import described
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
@@ -31,7 +32,7 @@ def read(path: str, words: Words) -> Config:
         with open(path, "rb") as file:
             content = file.read()
     except OSError as error:
-        raise Unable(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        raise Unable(f"{path}: {reason_of(error)}") from error
     shown = _shown(path)
     try:
         text = content.decode("utf-8-sig")

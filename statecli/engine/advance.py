@@ -79,7 +79,7 @@ class Engine:
         self.stopped = False
         self.error: Exception | None = None
         self._ran: list[str] = []
-        self._end: Ended | None = None
+        self._end: list[Body] = []
 
     @property
     def snapshot(self) -> Snapshot:
@@ -103,8 +103,9 @@ class Engine:
                         yield self._drain()
                     if piece is not None:
                         yield piece
-            if self.to.bodies or self._end is not None:
-                yield [*self._drain(), *self._ending()]
+            last = self._drain() + self._end
+            if last:
+                yield last
         if isinstance(self.error, Unanswered):
             raise self.error
 
@@ -112,15 +113,10 @@ class Engine:
         """What was emitted since the last time. The end of a plan is told last, after what is said
         at it."""
         bodies, self.to.bodies = self.to.bodies, []
-        if bodies and self.graph.is_plan and isinstance(bodies[-1], Ended):
-            end = bodies.pop()
-            assert isinstance(end, Ended)
-            self._end = end
-        return bodies
-
-    def _ending(self) -> list[Body]:
-        end, self._end = self._end, None
-        return [end] if end is not None else []
+        if self.snapshot.status != "ended" or not self.graph.is_plan:
+            return bodies
+        self._end += [body for body in bodies if isinstance(body, Ended)]
+        return [body for body in bodies if not isinstance(body, Ended)]
 
     def _new_step(self) -> Step:
         return Step(self.to, self.world, self.number, self.custom.waiting, self.since)
@@ -301,14 +297,14 @@ class Engine:
         take(self.to, self.number, state, route, by="body")
 
     def _limited(self, name: str) -> None:
-        """Which states ran how often, those that repeated first."""
+        """Says which states repeated, those that ran most often first."""
         most = limit(self.graph, "max_steps")
         counts = Counter(self._ran).most_common()
-        ran = ", ".join(f"'{state}' {_times(count)}" for state, count in counts[:6])
+        again = [f"'{state}' {count} times" for state, count in counts if count > 1]
         message = f"max_steps: {most} steps without the person"
-        self.to.emit(
-            Limited(self.number, name, "max_steps", f"{message} ({ran})" if ran else message)
-        )
+        if again:
+            message += f" ({', '.join(again[:6])})"
+        self.to.emit(Limited(self.number, name, "max_steps", message))
 
     def _failed(self, name: str, error: Exception) -> None:
         """The run resumes at the same state, or goes to `on_error`."""
@@ -325,10 +321,6 @@ class Engine:
             enter(self.to, self.number, target, None, by, "on_error")
             if self.graph.states[target].is_plan:
                 settle(self.to, self.number)
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
 
 
 def first_state(graph: Graph) -> tuple[str, bool]:

@@ -85,7 +85,7 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
     After a body the person's line is taken; that of a non-waiting state counts for `max_steps`.
     """
     tokens, data, _, steps, line, entries, awaits, work = snapshot
-    number, name, by = body.token, body.state, body.by
+    number, name, _, by, _, again, _, _ = body
     messages = data.get("messages")
     token = _new(Token, (number, name, 0, 0, "", True, False, len(messages) if messages else 0))
     tokens = (token,) if len(tokens) == 1 else tuple(token if t.id == number else t for t in tokens)
@@ -96,7 +96,7 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
     elif by == "entry":
         entries = ()
     after: Snapshot = _new(Snapshot, (tokens, data, "running", steps, line, entries, awaits, work))
-    return _reset(after, body) if body.resets else after
+    return _reset(after, body) if again else after
 
 
 def _reset(snapshot: Snapshot, body: Entered | Jumped) -> Snapshot:

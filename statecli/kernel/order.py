@@ -23,11 +23,12 @@ def routes(graph: Graph, state: State, following: str | None) -> tuple[Transitio
     order, None for the last one (see `followers`)."""
     written = state.transitions
     if graph.is_plan and state.is_plan:
-        extra = _implicit(state, following)
+        extra = _implicit(graph, state, following)
         if extra is not None:
             written = (*written, extra)
-    for route in written:
-        if route.priority != written[0].priority:
+    if len(written) > 1:
+        priorities = [route.priority for route in written]
+        if priorities != sorted(priorities):
             return tuple(sorted(written, key=_priority))
     return written
 
@@ -68,33 +69,38 @@ def followers(graph: Graph) -> Mapping[str, str | None]:
     return dict(zip(names, following, strict=False))  # no name, no follower
 
 
-def _implicit(state: State, following: str | None) -> Transition | None:
-    """The one way out that a plan state has without writing it, if it has one."""
-    done: Guard = Closed(state.path) if state.kind == "goal" else Complete(state.path)
+def _implicit(graph: Graph, state: State, following: str | None) -> Transition | None:
+    """The one way out that a plan state has without writing it, if it has one. Written ones that
+    never fire (4.1) do not stand in its way: to the state itself, to one that does not exist."""
     target = following if following is not None else END
-    if not state.transitions:
+    name, states, written = state.name, graph.states, state.transitions
+    live = [r for r in written if r.target != name and (r.target in states or r.target == END)]
+    if not live:
+        why = "no written route is ever taken" if written else "no route is written"
         if following is not None:
-            return _made(state, target, done, 1, "no route is written: the next state in order")
-        return _made(state, target, done, 1, "the last state: the plan ends when it is complete")
+            return _made(state, target, 1, f"{why}: the next state in order")
+        why = why if written else "the last state"
+        return _made(state, target, 1, f"{why}: the plan ends when it is complete")
     if state.kind == "goal":
-        if any(type(route.guard) is Closed for route in state.transitions):
+        if any(type(route.guard) is Closed for route in live):
             return None
         why = "a closed goal whose routes match nothing moves on in order"
-        return _made(state, target, done, math.inf, why)
+        return _made(state, target, math.inf, why)
     if following is None or not state.tasks:
         return None
-    for route in state.transitions:
+    for route in live:
         if route.target != following or type(route.guard) is Complete:
             return None
     why = "every route leads to the next state: so does completion"
-    return _made(state, target, done, COMPLETION_PRIORITY, why)
+    return _made(state, target, COMPLETION_PRIORITY, why)
 
 
-def _made(state: State, target: str, guard: Guard, priority: float, why: str) -> Transition:
+def _made(state: State, target: str, priority: float, why: str) -> Transition:
+    done: Guard = Closed(state.path) if state.kind == "goal" else Complete(state.path)
     return Transition(
         source=state.name,
         target=target,
-        guard=guard,
+        guard=done,
         priority=priority,
         number=len(state.transitions),
         path=state.path,

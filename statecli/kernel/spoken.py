@@ -43,6 +43,8 @@ _CHANGERS = frozenset({
     "or", "to", "and", "not", "no", "point", "half", "quarter", "dozen", "hundred", "thousand",
     "million", "billion", "less", "more", "minus", "plus", "times", "of", "out", "than", "until",
 })  # fmt: skip
+#: What in another part of the sentence takes it back, or leaves it open.
+_DOUBTS = frozenset({"or", "not", "no", "wait", "less", "more", "than", "maybe", "perhaps", "dont"})
 
 
 def yes_or_no(line: str) -> bool | None:
@@ -61,21 +63,41 @@ def number_in(line: str, about: str = "") -> float | None:
         return plain
     if len(line) > 200:
         return None
-    fillers = _FILLERS.union(about.split())
+    clauses = [_words(clause) for clause in re.split(r"[,;.!?]\s", fold(line))]
+    with_number = [clause for clause in clauses if any(map(_is_numeric, clause))]
+    if len(with_number) != 1:
+        return None
+    others = {word for clause in clauses if clause is not with_number[0] for word in clause}
+    if not others.isdisjoint(_DOUBTS):
+        return None
+    return _in_clause(with_number[0], _FILLERS.union(about.split()))
+
+
+def _words(text: str) -> list[str]:
+    bare = (word.strip(".,;:!?()") for word in text.replace("'", "").replace("’", "").split())
+    return [word for word in bare if word]
+
+
+def _is_numeric(word: str) -> bool:
+    return word in _WORDS or any(sign.isdigit() for sign in word)
+
+
+def _in_clause(words: list[str], fillers: frozenset[str]) -> float | None:
+    """The number of a clause: nothing but fillers before it, and nothing behind it that would make
+    another one of it."""
     found: float | None = None
     behind = 0
-    for word in fold(line).replace("'", "").replace("’", "").split():
-        bare = word.strip(".,;:!?()")
-        number = _number(bare)
+    for word in words:
+        number = _number(word)
         if number is not None:
             if found is not None:
                 return None
             found = number
-        elif any(sign.isdigit() for sign in bare) or (found is None and bare not in fillers):
+        elif _is_numeric(word) or (found is None and word not in fillers):
             return None
-        elif found is not None and bare:
+        elif found is not None:
             behind += 1
-            if behind > 5 or bare in _CHANGERS or bare in "+-*/":
+            if behind > 5 or word in _CHANGERS or word in "+-*/":
                 return None
     return found
 

@@ -92,6 +92,8 @@ def fits(field: Field | None, value: Any) -> Any:
         return int(value)
     if not isinstance(value, _TYPES.get(kind, object)):
         return Unfit(f"'{field.name}' is {_ARTICLE.get(kind, 'a')} {kind}, not {shown(value)}")
+    if kind == "tuple" and isinstance(value, list):
+        return tuple(value)
     return _as_set(field.name, value) if kind == "set" else value
 
 

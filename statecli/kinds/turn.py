@@ -78,9 +78,9 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
             yield piece
         answer = step.answer
         if answer.text.strip():
-            # Said even beside calls: the person has seen it on its way.
+            # Said even beside calls: the person has seen it on its way. Kept together with what
+            # follows, the end of the turn or the first call, so that it is not said again.
             step.say(answer.text)
-            yield None
         for call in answer.calls:
             async for piece in turn.work(call):
                 yield piece

@@ -12,32 +12,26 @@ from statecli.lint.facts import Facts
 from statecli.lint.firsts import Example, Firsts
 from statecli.model.diagnostic import Diagnostic
 from statecli.model.graph import END, KINDS, State, Transition
-from statecli.model.guard import (
-    AllOf,
-    Atom,
-    invalid,
-)
+from statecli.model.guard import AllOf, Atom, invalid
 from statecli.model.keys import OBJECTS
 from statecli.model.span import Path
 from statecli.model.words import in_words
 
 #: A route with one of these is never taken.
 _NEVER = frozenset(
-    {"shadowed-transition", "turn-guard-shadowed", "guard-never-holds", "default-not-last",
-     "undefined-target", "goal-condition-outside-goal", "guard-syntax", "unknown-operator",
-     "condition-config-missing", "unknown-condition-type"}
+    {"shadowed-transition", "turn-guard-shadowed", "default-not-last", "undefined-target",
+     "goal-condition-outside-goal", "guard-syntax", "unknown-operator", "condition-config-missing",
+     "unknown-condition-type"}
 )  # fmt: skip
+#: These say what is wrong in a condition; other parts of it may hold nevertheless.
+_IN_PART = frozenset({"guard-never-holds", "value-not-in-enum", "compare-type-mismatch"})
 #: What an account says already.
 _LEAD = re.compile(r"\bthe way to '.*?' is never (?:taken|tried): ")
-#: A route whose whole condition is an atom (or several that must all hold) with one of these
-#: is not, unless the atom asks for a difference.
-_NEVER_ATOM = frozenset(
-    {"value-not-in-enum", "compare-type-mismatch", "field-never-written", "field-written-later",
-     "wrong-value-type"}
-)  # fmt: skip
+#: A route whose whole condition is an atom (or several that must all hold) on a field that is never
+#: set is not, unless the atom asks for that.
+_UNSET = frozenset({"field-never-written", "field-written-later"})
 #: Milder diagnostics are told if they are of these families.
 _ABOUT_ROUTES = frozenset({"guards", "references", "data"})
-_DIFFERENT = frozenset({"ne", "neq#", "notin", "isnot", "absent"})
 
 
 class Route(NamedTuple):
@@ -97,7 +91,8 @@ class Accounts:
             for note in found
             if note.severity == "error" or note.rule in _NEVER or note.family in _ABOUT_ROUTES
         )
-        never = _never(self.facts, state, way, notes) or firsts.never(at)
+        dead = firsts.dead(at)
+        never = _never(self.facts, state, way, notes, dead=dead) or firsts.never(at)
         choice = tuple(dict.fromkeys(option.target for option in chosen))
         if way.guard is not None:
             needs = in_words(way.guard)
@@ -115,12 +110,17 @@ def told(note: Diagnostic) -> str:
 
 
 def _never(
-    facts: Facts, state: State, way: Transition, notes: Sequence[Diagnostic]
+    facts: Facts, state: State, way: Transition, notes: Sequence[Diagnostic], *, dead: bool
 ) -> tuple[str, ...]:
-    """Why a route is never taken, as far as it can be told without the others."""
+    """Why a route is never taken, as far as it can be told without the others; `dead`: its whole
+    condition never holds."""
     if state.kind == "terminal":
         return ("a terminal state ends the run",)
-    certain = [n for n in notes if n.rule in _NEVER or (_is_atom(way, n) and n.severity == "error")]
+    certain = [
+        note
+        for note in notes
+        if note.rule in _NEVER or (dead and note.rule in _IN_PART) or _is_unset(way, note)
+    ]
     if certain:
         return tuple(map(told, certain))
     if way.target not in facts.index and not (way.target == END and facts.is_plan):
@@ -131,14 +131,14 @@ def _never(
     return (wrong.reason,) if wrong is not None else ()
 
 
-def _is_atom(way: Transition, note: Diagnostic) -> bool:
-    """Whether the note is about an atom without which the guard cannot hold."""
-    if note.rule not in _NEVER_ATOM:
+def _is_unset(way: Transition, note: Diagnostic) -> bool:
+    """Whether the note is about an unset field without which the guard cannot hold."""
+    if note.rule not in _UNSET or note.severity != "error":
         return False
     parts = way.guard.children if isinstance(way.guard, AllOf) else (way.guard,)
     path = note.finding.at.path
     return any(
-        isinstance(part, Atom) and part.op not in _DIFFERENT and path[: len(part.path)] == part.path
+        isinstance(part, Atom) and part.op != "absent" and path[: len(part.path)] == part.path
         for part in parts
     )
 

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from statecli.model.data import is_list, is_map
+from statecli.lint.lost import repeated, texts_in
+from statecli.model.data import is_map
+from statecli.model.graph import KINDS
+from statecli.model.keys import state_object
+from statecli.model.shape import UnknownKey
 from statecli.model.span import Path
 
 if TYPE_CHECKING:
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
 #: Keys that say where a state goes; a mistake at one of them leaves its ways out unknown.
 _WAYS = frozenset({"transition", "transitions", "next", "to", "target_state_id"})
 _EXITS = _WAYS | {"type"}
+#: The objects in which a key that nobody knows, but that names a state, is meant to lead there.
+_LEADING = frozenset(
+    {"state", "plan_state", "transition", "next", "plan_transition", *map(state_object, KINDS)}
+)
 
 
 class _Mistake(NamedTuple):
@@ -32,6 +40,11 @@ def unclear(facts: Facts) -> set[int]:
     """States whose kind or ways out are not known."""
     found = {mistake.state for mistake in _mistakes(facts) if mistake.state is not None}
     found.update(number for number, state in enumerate(facts.states) if not state.kind)
+    if facts.slips:
+        kinds = [state.settings.get("type") for state in facts.states]
+        found.update(
+            n for n, kind in enumerate(kinds) if isinstance(kind, str) and kind in facts.slips
+        )
     return found
 
 
@@ -43,8 +56,6 @@ def mended(facts: Facts) -> tuple[list[list[int]], list[int]]:
             roots.extend(targets)
         elif targets:
             edges[state] = [*edges[state], *targets]
-    if facts.graph is not None and facts.graph.entries and facts.graph.initial_path is not None:
-        roots.extend(_known(facts, [facts.graph.initial]))
     return edges, roots
 
 
@@ -52,10 +63,14 @@ def _mistakes(facts: Facts) -> Iterator[_Mistake]:
     yield from _targets(facts)
     owner = {state.path: number for number, state in enumerate(facts.states)}
     depth = len(facts.states[0].path) if facts.states else 0
-    for path, guess in facts.guesses.items() if facts.fired("unknown-key") else ():
-        number = owner.get(path[:depth])
-        if number is not None and guess in _EXITS:
-            yield _Mistake(number, _named(facts, [facts.value(path)]))
+    for issue in facts.issues(UnknownKey) if facts.fired("unknown-key") else ():
+        number = owner.get(issue.path[:depth])
+        if number is None:
+            continue
+        named = _named(facts, [facts.value(issue.path)])
+        guess = facts.guesses.get(issue.path)
+        if guess in _EXITS or issue.key in _WAYS or (named and issue.object in _LEADING):
+            yield _Mistake(number, named)
     for rule in ("wrong-value-type", "missing-key", "duplicate-key"):
         for finding in facts.fired(rule):
             path = finding.at.path
@@ -63,9 +78,12 @@ def _mistakes(facts: Facts) -> Iterator[_Mistake]:
             rest = path[depth:]
             if number is None or not _about_exits(rest) or (rule == "missing-key" and not rest):
                 continue
-            lost = _repeated(facts, path) if rule == "duplicate-key" else ()
+            lost = repeated(facts, path) if rule == "duplicate-key" else ()
             yield _Mistake(number, _named(facts, [facts.value(path), *lost]))
     yield from _twins(facts)
+    for number, state in enumerate(facts.states) if facts.nameless else ():
+        if any(way.target in facts.nameless for way in state.transitions):
+            yield _Mistake(number)
 
 
 def _targets(facts: Facts) -> Iterator[_Mistake]:
@@ -117,32 +135,4 @@ def _known(facts: Facts, names: Iterable[str]) -> tuple[int, ...]:
 
 def _named(facts: Facts, values: list[object]) -> tuple[int, ...]:
     """The states whose names stand anywhere inside these values, as text or as key."""
-    names: dict[str, None] = {}
-    seen: set[int] = set()
-    while values:
-        value = values.pop()
-        if isinstance(value, str):
-            names[value] = None
-        elif (is_map(value) or is_list(value)) and id(value) not in seen:
-            seen.add(id(value))
-            if is_map(value):
-                names.update(dict.fromkeys(value))
-            values.extend(value.values() if is_map(value) else value)
-    return _known(facts, names)
-
-
-def _repeated(facts: Facts, path: Path) -> list[object]:
-    """The texts in all values of a key that stands several times in one mapping."""
-    parent = facts.document.node(path[:-1])
-    pairs = parent.pairs if parent is not None else []
-    stack = [value for key, value in pairs if key.text == path[-1]]
-    texts: list[object] = []
-    seen: set[int] = set()
-    while stack:
-        node = stack.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            texts.append(node.text)
-            stack.extend(node.items)
-            stack.extend(part for pair in node.pairs for part in pair)
-    return texts
+    return _known(facts, texts_in(values))

@@ -6,6 +6,7 @@ States are numbers here: `index[name]`, in the order of the file. The number aft
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
@@ -18,7 +19,7 @@ from statecli.lint.misfits import Misfit, misfits
 from statecli.lint.rule import rules
 from statecli.load.loader import Loaded, is_state
 from statecli.load.shape import STATE_KEYS
-from statecli.model.data import is_list, is_map
+from statecli.model.data import is_list
 from statecli.model.diagnostic import Finding
 from statecli.model.graph import (
     END,
@@ -44,27 +45,37 @@ IMPLICIT_FIELDS = frozenset({"messages", "plan", "plan_step", "needs_permission"
 #: So many different unknown keys are compared with the known ones; a file with more is no slip.
 MOST_GUESSES = 1000
 _DONE = (Complete, Closed)
+_NO_SLIPS: Mapping[str, str] = {}
+#: An alias of YAML, and an anchor.
+_ALIAS = re.compile(r"(?<=[\s,\[{:])\*([^\s,\[\]{}]+)")
+_ANCHOR = re.compile(r"(?<=[\s,\[{:])&([^\s,\[\]{}]+)")
 
 
 class Facts:
     """Facts over one document and its graph. `graph` is only there to be asked where one exists:
     a rule that needs it starts with ``if facts.graph is None: return``-free iteration over
-    `states`, which is empty then."""
+    `states`, which is empty then. `slips` are the misspelt kinds, each with the one that its states
+    are judged as."""
 
-    def __init__(self, loaded: Loaded, config: Config, active: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        config: Config,
+        active: Mapping[str, str],
+        slips: Mapping[str, str] = _NO_SLIPS,
+    ) -> None:
         self.loaded = loaded
+        self.slips = slips
         self.config = config
         self.active = active
         self.document: Document = loaded.document
+        self.graph: Graph | None = loaded.graph
+        self.is_plan = loaded.graph is not None and loaded.graph.is_plan
         self._fired: dict[str, list[Finding]] = {}
         self._running: set[str] = set()
         self._tables: dict[int, GuardTable | None] = {}
 
     # --- the file and its graph -----------------------------------------------------------------
-
-    @property
-    def graph(self) -> Graph | None:
-        return self.loaded.graph
 
     @cached_property
     def states(self) -> list[State]:
@@ -78,10 +89,6 @@ class Facts:
     def end(self) -> int:
         """The number that stands for `__end__`."""
         return len(self.states)
-
-    @property
-    def is_plan(self) -> bool:
-        return self.graph is not None and self.graph.is_plan
 
     def issues(self, kind: type[IssueT]) -> list[IssueT]:
         """What the loader noted of one kind."""
@@ -113,10 +120,10 @@ class Facts:
         """What the document holds at a path; None where it has nothing."""
         found: object = self.document.value
         for step in path:
-            if isinstance(step, int):
-                found = found[step] if is_list(found) and step < len(found) else None
+            if isinstance(step, str):
+                found = found.get(step) if isinstance(found, dict) else None
             else:
-                found = found.get(step) if is_map(found) else None
+                found = found[step] if is_list(found) and step < len(found) else None
         return found
 
     @cached_property
@@ -199,13 +206,48 @@ class Facts:
         inside = self.meant.get((*path, "transition"), set())
         return self.meant.get(path, set()) | inside
 
+    def half_read(self, way: Transition) -> bool:
+        """Whether a way out has a condition whose key is misspelt, so that it seems to have none:
+        the rule that names the slip is enough."""
+        return bool(self.meant) and "when" in self.meant.get(way.path, ())
+
+    @cached_property
+    def spare(self) -> frozenset[str]:
+        """Unknown keys at the top that are there to be used elsewhere: YAML whose value is, or
+        holds, an anchor that an alias refers to."""
+        document = self.document
+        if document.language != "yaml" or "*" not in document.text:
+            return frozenset()
+        aliases = set(_ALIAS.findall(document.text))
+        found = set()
+        for issue in self.issues(UnknownKey) if aliases else ():
+            key = document.key_node(issue.path) if len(issue.path) == 1 else None
+            node = document.node(issue.path)
+            if key is not None and node is not None and issue.path not in self.guesses:
+                if not aliases.isdisjoint(_ANCHOR.findall(document.text, key.end, node.end)):
+                    found.add(issue.key)
+        return frozenset(found)
+
+    @cached_property
+    def nameless(self) -> frozenset[str]:
+        """The names that lead nowhere because the states of a plan that they mean have no id:
+        there are exactly as many of them."""
+        if not self.is_plan or not self.lacking:
+            return frozenset()
+        without = sum(state.settings.get("id") is None for state in self.states)
+        unknown = self.targets - self.index.keys() - {END}
+        if without and len(unknown) != without and len(unknown) <= MOST_GUESSES:
+            unknown = frozenset(name for name in unknown if nearest(name, self.index) is None)
+        return unknown if len(unknown) == without else frozenset()
+
     @cached_property
     def stray(self) -> frozenset[str]:
         """The names of what looks like a state but stands beside `states`."""
         if self.graph is None or self.graph.bare:
             return frozenset()
         found = (issue.key for issue in self.issues(UnknownKey) if len(issue.path) == 1)
-        return frozenset(name for name in found if is_state(self.value((name,))))
+        states = frozenset(name for name in found if is_state(self.value((name,))))
+        return states - self.spare if states else states
 
     # --- routes and edges -----------------------------------------------------------------------
 
@@ -228,7 +270,7 @@ class Facts:
             return []
         found: dict[str, Transition] = {}
         for way in options(self.routes[number]):
-            if way.target in self.index:
+            if way.target in self.index and not self.half_read(way):
                 found.setdefault(way.target, way)
         if state.kind == "executor":
             found.pop(state.name, None)
@@ -251,7 +293,7 @@ class Facts:
     @cached_property
     def guard_types(self) -> frozenset[type]:
         """What guards there are, without what stands inside: many a rule is about few sorts."""
-        return frozenset(type(way.guard) for ways in self.routes for way in ways)
+        return frozenset({type(way.guard) for ways in self.routes for way in ways})
 
     @cached_property
     def alike(self) -> list[list[int]]:
@@ -438,10 +480,11 @@ class Facts:
     def traps(self) -> list[list[int]]:
         """Closed components in which no run ends. Those with a state of an unknown kind, or with
         one that is `unclear`, are left out: nobody knows what happens there."""
-        opaque, ending = [*self.opaque, False], self.ending
-        way_out = [number for number, ends in enumerate(ending) if ends or opaque[number]]
-        if not graphs.lacking(self.reachable, graphs.reaching(self.successors, way_out)):
-            return []
+        opaque, ending = self.opaque, self.ending
+        exits = [number for number, ends in enumerate(ending) if ends or opaque[number]]
+        free = graphs.reachable(graphs.reversed_edges(self.successors), exits)
+        if not any(here and not out for here, out in zip(self.reachable, free, strict=True)):
+            return []  # and the components need not be found
         found = [
             members
             for members in self.closed
@@ -525,8 +568,10 @@ class Facts:
             if state.tasks or state.goal is not None:
                 keys = (*keys, *[item.key for item in state.deliverables()])
             for key in keys:
-                writers = found.setdefault(key, [])
-                if number not in writers[-1:]:
+                writers = found.get(key)
+                if writers is None:
+                    found[key] = [number]
+                elif writers[-1] != number:
                     writers.append(number)
         return found
 

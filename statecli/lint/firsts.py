@@ -54,7 +54,9 @@ class Firsts:
         self.guards = [way.guard for way in ways]
         self.columns = Columns(facts.fields)
         self.table: GuardTable | None = None
+        #: For each route the rows in which it is taken, and those of them that can happen.
         self.rows: list[int] = []
+        self.possible: list[int] = []
         if state.kind not in KINDS:
             return
         for guard in self.guards:
@@ -63,20 +65,26 @@ class Firsts:
         if self.columns.lay_out():
             self.table = GuardTable(self.guards, self.columns)
             self.rows = _first_rows(facts, state, ways, self.table)
+            possible = self.table.full & ~_impossible(facts, state, self.columns)
+            self.possible = [rows & possible for rows in self.rows]
+
+    def dead(self, at: int) -> bool:
+        """Whether the whole condition of a route never holds, whatever the others are."""
+        return self.table is not None and not self.table.truths[at]
 
     def never(self, at: int) -> tuple[str, ...]:
         """Why a route is never the first."""
         if self.table is None or self.rows[at]:
             return ()
-        if not self.table.truths[at]:
+        if self.dead(at):
             return ("its condition never holds",)
         return ("another way is always taken before it",)
 
     def example(self, at: int) -> Example | None:
-        """A simple situation in which a route is taken first."""
-        if self.table is None or not self.rows[at]:
+        """A simple situation in which a route is taken first; None where none can be told."""
+        if self.table is None:
             return None
-        rows, number = self.rows[at], 0
+        rows, number = self.possible[at], 0
         best: tuple[int, int] | None = None
         while rows:
             if rows & 1:
@@ -139,6 +147,38 @@ class Firsts:
                 test is leaf for test in self.columns.axes[leaf.key].tests
             )
         return isinstance(leaf, Complete | Closed | Opaque)
+
+
+def _impossible(facts: Facts, state: State, columns: Columns) -> int:
+    """The rows that contradict how tasks are done (model.md 5.1, 5.2): those whose values are all
+    there are done, and a strict state does one after the other and skips none."""
+    if state.kind not in ("strict", "loose"):
+        return 0
+    axes, number, found = columns.axes, facts.index[state.name], 0
+    done = may_be = columns.full
+    asked: set[str] = set()
+    for task in state.tasks:
+        keys = [item.key for item in task.deliverables]
+        for key in keys:
+            # What only a later task asks for is not there before its turn.
+            if key in axes and key not in asked and key not in facts.given:
+                if facts.writers[key] == [number]:
+                    found |= axes[key].present & ~may_be
+        asked.update(keys)
+        for item in task.deliverables:
+            if item.required and item.key in axes:
+                may_be &= axes[item.key].present
+        needed = [item.key for item in task.needed]
+        if not needed or any(key not in axes for key in needed):
+            done = 0
+        for key in needed if done else ():
+            done &= axes[key].present
+    if state.kind == "loose":
+        found, may_be = 0, columns.full
+    if columns.asks_completion:
+        complete = columns.of(Complete())
+        found |= (done & ~complete) | (complete & ~may_be)
+    return found
 
 
 def _simplest(axis: Axis, value: object) -> object:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from statecli.lint.facts import Facts
     from statecli.lint.misfits import Misfit
 
+#: The key that names a field where its declaration is an item of a list.
+_NAMED_BY = {"deliverable": "key", "context": "id"}
+
 
 def setting(facts: Facts, atom: Atom, name: str) -> Path | None:
     """The path of a key of a plan condition's config, under its older name too; None for an atom
@@ -22,6 +25,8 @@ def setting(facts: Facts, atom: Atom, name: str) -> Path | None:
     config = facts.value(atom.path)
     if not is_map(config) or isinstance(atom.operand, dict):
         return None
+    if name in config:
+        return (*atom.path, name)
     names = [name, *(old for old, new in OLD_CONFIG_KEYS.items() if new == name)]
     return (*atom.path, next((key for key in names if key in config), name))
 
@@ -51,9 +56,8 @@ def ways_out(state: State) -> Place:
 
 def declared(field: Field) -> Related:
     """Where a field is declared, for a message that needs its type."""
-    names = {"deliverable": "key", "context": "id"}
-    if field.origin in names:
-        place = Place((*field.path, names[field.origin]))
+    if field.origin in _NAMED_BY:
+        place = Place((*field.path, _NAMED_BY[field.origin]))
     else:
         place = Place(field.path, "key")
     return Related(f"'{field.name}' is declared here", place)

@@ -191,7 +191,7 @@ class Tables:
                         return "", ()
                     key = guard.key
                 operand = guard.operand
-                if isinstance(operand, dict | list) or type(operand) is tuple:
+                if isinstance(operand, (dict, list)) or type(operand) is tuple:
                     return "", ()
                 asked += (guard.op, type(operand), operand)
             elif guard is None or kind is Complete or kind is Closed:
@@ -293,6 +293,11 @@ class Columns:
             stride *= variable.size
         self.full = (1 << total) - 1
         return True
+
+    @property
+    def asks_completion(self) -> bool:
+        """Whether some guard asks whether all tasks are done."""
+        return _name(Complete()) in self.free
 
     def of(self, leaf: Guard) -> int:
         """The rows in which a leaf holds."""

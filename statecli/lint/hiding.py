@@ -37,8 +37,8 @@ def fully_read(facts: Facts, state: State) -> bool:
 
 
 class Named:
-    """The routes that findings of certain rules (infos aside) are about; the rules run only when a
-    route is asked for."""
+    """The places, and the routes, that findings of certain rules (infos aside) are about; the rules
+    run only when one is asked for."""
 
     def __init__(self, facts: Facts, *rules: str) -> None:
         self.facts = facts
@@ -46,6 +46,10 @@ class Named:
         self._places: set[Path] | None = None
 
     def __contains__(self, way: Transition) -> bool:
+        return self.at(way.path)
+
+    def at(self, path: Path) -> bool:
+        """Whether a finding stands there or further inside."""
         if self._places is None:
             self._places = {
                 finding.at.path[:size]
@@ -54,4 +58,4 @@ class Named:
                 if finding.severity != "info"
                 for size in range(len(finding.at.path) + 1)
             }
-        return way.path in self._places
+        return path in self._places

@@ -47,11 +47,10 @@ class Ignores:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.found: list[_Suppression] = []
-        if "statecli" in document.text:
-            if document.language == "yaml":
-                self.found.extend(_comments(document))
-            if KEY in document.text:
-                self.found.extend(_keys(document))
+        if document.language == "yaml" and "statecli" in document.text:
+            self.found.extend(_comments(document))
+        if KEY in document.survey.names:
+            self.found.extend(_keys(document))
 
     def hides(self, rule: str, finding: Finding) -> bool:
         """Whether a suppression covers the finding (and mark it as used)."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable
 
 from statecli.config import Config
 from statecli.lint.facts import Facts
 from statecli.lint.ignores import Ignores
-from statecli.lint.rule import FAMILIES, Rule, rules
-from statecli.load.loader import Loaded
-from statecli.model.diagnostic import Diagnostic, Finding
+from statecli.lint.kinds import misspelt_kinds
+from statecli.lint.rule import Rule, rule_ids, rules
+from statecli.load.loader import Loaded, build
+from statecli.model.diagnostic import SEVERITIES, Diagnostic, Finding
 
 UNUSED = "unused-suppression"
 
@@ -24,8 +24,13 @@ def lint(loaded: Loaded, config: Config | None = None) -> list[Diagnostic]:
 
 
 def facts_of(loaded: Loaded, config: Config) -> Facts:
-    """What the rules ask about; nothing of it is computed yet."""
-    return Facts(loaded, config, selected(config))
+    """What the rules ask about; nothing of it is computed yet. A state whose kind is misspelt is
+    judged as the kind that was meant."""
+    active = selected(config)
+    slips = misspelt_kinds(loaded, config) if "unknown-state-type" in active else {}
+    if slips and loaded.graph is not None:
+        loaded = build(loaded.document, loaded.graph.form, slips)
+    return Facts(loaded, config, active, slips)
 
 
 def check(facts: Facts) -> list[Diagnostic]:
@@ -42,28 +47,20 @@ def check(facts: Facts) -> list[Diagnostic]:
 def selected(config: Config) -> dict[str, str]:
     """The rules that run, with their severities."""
     known = rules()
-    chosen = set(_named(config.select)) if config.select else {r.id for r in known.values() if r.on}
-    chosen |= set(_named(config.extend_select))
-    chosen -= set(_named(config.ignore))
+    if config.select:
+        chosen = set(rule_ids(config.select))
+    else:
+        chosen = {rule.id for rule in known.values() if rule.on}
+    ignored = set(rule_ids(config.ignore))
+    chosen = (chosen | set(rule_ids(config.extend_select))) - ignored
     severities: dict[str, str] = {}
     for rule in known.values():
         severity = config.severity.get(rule.id)
         if severity == "off" or (rule.id not in chosen and severity is None):
             continue
-        if rule.id in chosen or rule.id not in set(_named(config.ignore)):
+        if rule.id not in ignored:
             severities[rule.id] = severity or rule.severity
     return severities
-
-
-def _named(words: Iterable[str]) -> list[str]:
-    """Rule ids and families to rule ids."""
-    found: list[str] = []
-    for word in words:
-        if word in FAMILIES or word == "all":
-            found.extend(r.id for r in rules().values() if word in (r.family, "all"))
-        else:
-            found.append(word)
-    return found
 
 
 def _run(facts: Facts, active: dict[str, str]) -> list[Diagnostic]:
@@ -79,11 +76,39 @@ def _run(facts: Facts, active: dict[str, str]) -> list[Diagnostic]:
         if ignores.hides(rule.id, finding):
             continue
         kept.append(_diagnostic(facts, rule, finding, active[rule.id]))
+    if facts.document.language == "yaml" and "*" in facts.document.text:
+        kept = _once(facts, kept)
     if UNUSED in active:
         rule = rules()[UNUSED]
         unused = ignores.unused(set(active), set(rules()))
         kept.extend(_diagnostic(facts, rule, finding, active[UNUSED]) for finding in unused)
     return kept
+
+
+def _once(facts: Facts, found: list[Diagnostic]) -> list[Diagnostic]:
+    """One diagnostic for a mistake that aliases repeat: what stands once in the file is written
+    once. It is about all the states that hold it."""
+    kept: list[Diagnostic] = []
+    seen: dict[tuple[object, ...], int] = {}
+    for item in found:
+        finding = item.finding
+        cause = (item.rule, facts.document.offsets(finding.at))
+        causes = [(*cause, finding.message)]
+        for name in finding.states[:1]:  # which of the states it is told of makes no difference
+            causes.append((*cause, finding.message.replace(f"'{name}'", "''")))
+        number = next((seen[one] for one in causes if one in seen), len(kept))
+        if number < len(kept) and kept[number].finding.at.path != finding.at.path:
+            kept[number] = _joined(kept[number], item)
+        else:  # two of one path are no aliases
+            kept.append(item)
+        seen.update((one, number) for one in causes if one not in seen)
+    return kept
+
+
+def _joined(first: Diagnostic, other: Diagnostic) -> Diagnostic:
+    states = tuple(dict.fromkeys((*first.finding.states, *other.finding.states)))
+    severity = min(first.severity, other.severity, key=SEVERITIES.index)
+    return first._replace(severity=severity, finding=first.finding._replace(states=states))
 
 
 def _order(active: dict[str, str]) -> list[Rule]:

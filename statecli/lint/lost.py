@@ -30,35 +30,40 @@ def lost(facts: Facts) -> set[str]:
             path = finding.at.path
             values.extend((*path, facts.value(path)))
             if rule == "duplicate-key":
-                values.extend(_repeated(facts, path))
+                values.extend(repeated(facts, path))
             if rule == "duplicate-id":
                 values.append(facts.value(path[:2]))
-    return _texts(values)
+    return set(texts_in(values))
 
 
-def _repeated(facts: Facts, path: Path) -> list[object]:
+def repeated(facts: Facts, path: Path) -> list[object]:
     """The texts in all values of a key that stands several times in one mapping."""
     parent = facts.document.node(path[:-1])
-    stack = [value for key, value in (parent.pairs if parent else []) if key.text == path[-1]]
+    pairs = parent.pairs if parent is not None else []
+    stack = [value for key, value in pairs if key.text == path[-1]]
     texts: list[object] = []
+    seen: set[int] = set()
     while stack:
         node = stack.pop()
-        texts.append(node.text)
-        stack.extend(node.items)
-        stack.extend(part for pair in node.pairs for part in pair)
+        if id(node) not in seen:  # an alias is the node itself
+            seen.add(id(node))
+            texts.append(node.text)
+            stack.extend(node.items)
+            stack.extend(part for pair in node.pairs for part in pair)
     return texts
 
 
-def _texts(values: list[object]) -> set[str]:
-    found: set[str] = set()
+def texts_in(values: list[object]) -> dict[str, None]:
+    """The texts and keys that stand anywhere inside these values, each once. Uses the list up."""
+    found: dict[str, None] = {}
     seen: set[int] = set()
     while values:
         value = values.pop()
         if isinstance(value, str):
-            found.add(value)
+            found[value] = None
         elif (is_map(value) or is_list(value)) and id(value) not in seen:
             seen.add(id(value))
             if is_map(value):
-                found.update(value)
+                found.update(dict.fromkeys(value))
             values.extend(value.values() if is_map(value) else value)
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from statecli.model.classes import kind_of
 from statecli.model.graph import Field, State
-from statecli.model.guard import NUMERIC, Atom, Expr, Guard, as_number, same, walk
+from statecli.model.guard import NUMERIC, Atom, Complete, Expr, Guard, as_number, same, walk
 from statecli.model.parts import Part, parts
 
 if TYPE_CHECKING:
@@ -40,15 +40,26 @@ def misfits(facts: Facts) -> list[Misfit]:
     """Every comparison in the guards of a graph that does not fit."""
     found: list[Misfit] = []
     fields = facts.fields
-    for state in facts.states if fields else ():
-        for way in state.transitions:
-            guard = way.guard
-            if type(guard) is Atom:
-                field = fields.get(guard.key)
-                if field is not None and not _plainly_fits(field, guard):
-                    found.extend(_of_atom(state, field, guard))
-            elif guard is not None:
-                found.extend(_inside(state, fields, guard))
+    fitting: set[int] = set()
+    for members in facts.alike if fields else ():
+        if len(members) > 1 and not _of_state(facts.states[members[0]], fields):
+            fitting.update(members)
+    for number, state in enumerate(facts.states if fields else ()):
+        if state.transitions and number not in fitting:
+            found += _of_state(state, fields)
+    return found
+
+
+def _of_state(state: State, fields: Mapping[str, Field]) -> list[Misfit]:
+    found: list[Misfit] = []
+    for way in state.transitions:
+        guard = way.guard
+        if type(guard) is Atom:
+            field = fields.get(guard.key)
+            if field is not None and not _plainly_fits(field, guard):
+                found += _of_atom(state, field, guard)
+        elif guard is not None and type(guard) is not Complete:
+            found += _inside(state, fields, guard)
     return found
 
 

@@ -50,24 +50,22 @@ def foreign(facts: Facts) -> list[tuple[int, str]]:
     if "reads" in facts.document.survey.names:
         reading.update(number for number, state in enumerate(facts.states) if state.reads)
     live = facts.reachable if facts.roots and reading else None
+    known, given = facts.kinds.intersection(KINDS), facts.given
     found: list[tuple[int, str]] = []
     for number in sorted(reading):
         state = facts.states[number]
-        if state.kind not in KINDS or (live is not None and not live[number]):
+        if state.kind not in known or (live is not None and not live[number]):
             continue
         keys = dict.fromkeys(state.reads)
         for way in facts.routes[number] if state.kind != "terminal" else ():
-            if type(way.guard) is Atom:
-                keys[way.guard.key] = None
-            elif way.guard is not None and not isinstance(way.guard, _NO_FIELD):
-                keys.update(dict.fromkeys(guard_reads(way.guard)))
+            guard = way.guard
+            if type(guard) is Atom:
+                keys[guard.key] = None
+            elif guard is not None and type(guard) not in _NO_FIELD:
+                keys.update(dict.fromkeys(guard_reads(guard)))
         if number in texts:
             keys.update(dict.fromkeys(texts[number]))
-        found.extend(
-            (number, key)
-            for key in keys
-            if key not in facts.given and not _sets(facts, number, key)
-        )
+        found += [(number, k) for k in keys if k not in given and not _sets(facts, number, k)]
     return found
 
 

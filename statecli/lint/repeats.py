@@ -17,6 +17,8 @@ def repeated(facts: Facts, *, conditions: bool) -> Iterator[Finding]:
     one (or are a plan's transitions), without them the bare items of `next`."""
     for state in facts.doubled:
         for first, second in _pairs(state):
+            if facts.half_read(first) or facts.half_read(second):
+                continue
             if _states_condition(facts, second) is conditions:
                 yield _finding(facts, state, first, second, conditions)
 

@@ -48,6 +48,17 @@ def rules() -> dict[str, Rule]:
     return {rule.id: rule for rule in map(_load, _names())}
 
 
+def rule_ids(words: Iterable[str]) -> list[str]:
+    """Rule ids, families and `all` to rule ids."""
+    found: list[str] = []
+    for word in words:
+        if word in FAMILIES or word == "all":
+            found.extend(rule.id for rule in rules().values() if word in (rule.family, "all"))
+        else:
+            found.append(word)
+    return found
+
+
 def _names() -> list[str]:
     folder = os.path.join(os.path.dirname(__file__), "rules")
     return sorted(

@@ -102,8 +102,11 @@ def _is_suspect(document: Document) -> bool:
 
 
 def _folded(name: str) -> str:
-    """A name in snake_case."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.replace("-", "_")).casefold()
+    """A name, or several lines of them, in snake_case."""
+    name = name.replace("-", "_")
+    if name.isascii() and name.islower():
+        return name
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold()
 
 
 def _follows(text: str, mark: str, pattern: re.Pattern[str]) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from statecli.lint.guardtable import Axis
+from statecli.lint.guardtable import Axis, GuardTable
 from statecli.lint.hiding import ABOUT_GUARDS, Named, fully_read
 from statecli.model.graph import State
-from statecli.model.guard import Atom, Closed, Complete, Opaque, Turns
+from statecli.model.guard import Atom, Closed, Complete, Guard, Opaque, Turns
 
 if TYPE_CHECKING:
     from statecli.lint.facts import Facts
@@ -38,25 +38,30 @@ def unrouted(facts: Facts, kinds: tuple[str, ...]) -> Iterator[Unrouted]:
     is decided in code, no guard) takes every value, so such states have none. Silent where a
     condition is wrong in itself: corrected it may take more."""
     others = Named(facts, *ABOUT_GUARDS)
-    for number in facts.guarded:
-        ways = facts.routes[number]
-        if any(way.guard is None or type(way.guard) in _FALLBACKS for way in ways):
-            continue
-        table = facts.guard_table(number)
-        if table is None or not all(table.truths):
-            continue
-        taken = reduce(or_, table.truths)
-        state = facts.states[number]
-        for key, axis in table.axes.items():
-            if axis.field is None or axis.field.type not in kinds or not _compared(axis):
-                continue
-            hits = [bool(axis.rows(1 << at) & taken) for at in range(1, axis.size)]
-            if all(hits) or not any(hits) or (state.kind == "user" and key in state.writes):
+    for number in facts.suspects(lambda guards, table: any(_partly(guards, table, kinds))):
+        ways, state, table = facts.routes[number], facts.states[number], facts.guard_table(number)
+        assert table is not None
+        for key, axis, taken in _partly([way.guard for way in ways], table, kinds):
+            if state.kind == "user" and key in state.writes:
                 continue  # (a person who gives such a value is asked again)
             if not fully_read(facts, state) or any(way in others for way in ways):
                 continue
             if _sets(state, key) or not _sorted_before(facts, key, number):
                 yield Unrouted(state, key, axis, taken)
+
+
+def _partly(
+    guards: Sequence[Guard | None], table: GuardTable, kinds: tuple[str, ...]
+) -> Iterator[tuple[str, Axis, int]]:
+    """The fields of which the guards take some values and not others, and the rows they take."""
+    if not all(table.truths) or any(g is None or type(g) in _FALLBACKS for g in guards):
+        return
+    taken = reduce(or_, table.truths)
+    for key, axis in table.axes.items():
+        if axis.field is not None and axis.field.type in kinds and _compared(axis):
+            hits = [bool(axis.rows(1 << at) & taken) for at in range(1, axis.size)]
+            if any(hits) and not all(hits):
+                yield key, axis, taken
 
 
 def _sets(state: State, key: str) -> bool:

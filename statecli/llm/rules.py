@@ -68,6 +68,8 @@ class RulesProvider:
 
     async def _choice(self, request: Request, ask: Ask) -> Chunk:
         title = f"[{request.state.name}] Where next?"
+        if request.snapshot.entries:
+            title = "Where does it begin?"
         return Chunk(value={"next_state": await asking.menu(ask, title, request.options)})
 
     async def _tool(self, request: Request, ask: Ask) -> Chunk:

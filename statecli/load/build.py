@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
+
 from statecli.load.shape import Walker
 from statecli.model.data import is_list, is_map
 from statecli.model.graph import Deliverable, Field
@@ -12,12 +14,16 @@ from statecli.text.document import Document
 
 
 class Builder:
-    """The document being built from, and what was noted on the way."""
+    """The document being built from, and what was noted on the way. `meant` are misspelt kinds
+    of states, each with the one that is to be read instead."""
 
-    def __init__(self, document: Document, top: dict[str, object]) -> None:
+    def __init__(
+        self, document: Document, top: dict[str, object], meant: Mapping[str, str]
+    ) -> None:
         self.document = document
         self.top = top
-        self.walker = Walker()
+        self.meant = meant
+        self.walker = Walker(meant)
         self.issues: list[Issue] = self.walker.issues
 
     def name(self, value: object, path: Path) -> str:
@@ -27,6 +33,10 @@ class Builder:
         text = self.document.raw(path) or "null"
         self.issues.append(OddName(path, text, False))
         return text
+
+    def is_empty(self, value: object, path: Path, names: Container[str]) -> bool:
+        """Whether an item of a list of names is nothing, rather than a name that is not text."""
+        return value is None and self.document.raw(path) not in names
 
     def odd_keys(self, names: dict[str, object], at: Path) -> None:
         """Note the state names that another reader would not take for text (404, null, true)."""

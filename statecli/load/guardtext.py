@@ -45,6 +45,8 @@ SUFFIXES = {
     "notin": "notin", "contains": "contains", "is": "is", "isnot": "isnot", "exists": "exists",
 }  # fmt: skip
 _NUMERIC_OF = {"eq": "eq#", "neq": "neq#"}
+#: The keys of a numeric condition whose values are numbers, whatever its operator.
+_NUMBERS = ("value", "min", "max")
 
 
 #: The keys of each condition's config.
@@ -94,6 +96,8 @@ class GuardReader:
         if kind is None:
             return self.default(path)
         at = (*path, type_key)
+        if kind == "all_tasks_complete" and config is None:
+            return self.default(at)
         if not isinstance(kind, str):
             return self._wrong(at, "condition_type", "text", kind)
         known = _KNOWN.get(kind)
@@ -154,49 +158,54 @@ class GuardReader:
         return Settings(values, path, written)
 
     def _deliverable(self, kind: str, config: Settings, at: Path, depth: int) -> Guard:
-        missing = self._missing(kind, CONFIG_KEYS[kind][:2], config, at)
-        if missing is not None:
-            return missing
-        name = config.values["key"]
+        """One mistake does not hide another: what is there is read even if something is missing."""
+        values = config.values
+        wrong = self._missing(kind, CONFIG_KEYS[kind][:2], config, at)
+        name = values.get("key", "")
         if not isinstance(name, str):
-            return self._wrong(config.at("key"), "key", "the name of a deliverable", name)
-        if kind == "deliverable_exists":
-            return Atom(name, "exists", None, at)
+            wrong, name = (
+                self._wrong(config.at("key"), "key", "the name of a deliverable", name),
+                "",
+            )
+        guard: Guard = Atom(name, "exists", None, at)
         if kind == "deliverable_value":
-            return Atom(name, "eq", config.values["value"], at)
-        if kind == "deliverable_value_in":
-            values = config.values["values"]
-            if not is_list(values):
-                return self._wrong(config.at("values"), "values", "a list", values)
-            return Atom(name, "in", tuple(values), at)
-        return self._numeric(name, config, at)
+            guard = Atom(name, "eq", values.get("value"), at)
+        elif kind == "deliverable_value_in":
+            listed = values.get("values", [])
+            if not is_list(listed):
+                return self._wrong(config.at("values"), "values", "a list", listed)
+            guard = Atom(name, "in", tuple(listed), at)
+        elif kind == "deliverable_value_numeric" and "operator" in values:
+            guard = self._numeric(name, config, at)
+        return wrong or guard
 
     def _numeric(self, name: str, config: Settings, at: Path) -> Guard:
         operator = self._operator(config, OPERATORS)
-        if operator is None:
-            return Invalid("no such operator", at)
+        wrong: Guard | None = Invalid("no such operator", at) if operator is None else None
         needed = ("min", "max") if operator == "between" else ("value",)
-        missing = self._missing(f"the operator '{operator}'", needed, config, at)
-        if missing is not None:
-            return missing
-        for key in needed:
-            value = config.values[key]
-            if as_number(value) is None:
-                return self._wrong(config.at(key), key, "a number", value)
-        if operator != "between":
-            return Atom(name, _NUMERIC_OF.get(operator, operator), config.values["value"], at)
-        inclusive = config.values.get("inclusive", True)
+        if operator is not None:
+            wrong = self._missing(f"the operator '{operator}'", needed, config, at)
+        values = config.values
+        for key in needed if operator is not None else _NUMBERS:
+            if key in values and as_number(values[key]) is None:
+                wrong = self._wrong(config.at(key), key, "a number", values[key])
+        inclusive = values.get("inclusive", True) if operator in (None, "between") else True
         if not isinstance(inclusive, bool):
-            return self._wrong(config.at("inclusive"), "inclusive", "true or false", inclusive)
-        low, high = as_number(config.values["min"]), as_number(config.values["max"])
+            wrong = self._wrong(config.at("inclusive"), "inclusive", "true or false", inclusive)
+        if wrong is not None or operator is None:
+            return wrong or Invalid("no such operator", at)
+        if operator != "between":
+            return Atom(name, _NUMERIC_OF.get(operator, operator), values["value"], at)
+        low, high = as_number(values["min"]), as_number(values["max"])
         assert low is not None
         assert high is not None
-        return Atom(name, "between", Bounds(low, high, inclusive), at)
+        return Atom(name, "between", Bounds(low, high, bool(inclusive)), at)
 
     def _operator(self, config: Settings, choices: tuple[str, ...]) -> str | None:
-        word, path = config.values["operator"], config.at("operator")
+        word = config.values["operator"]
         if isinstance(word, str) and word in choices:
             return word
+        path = config.at("operator")
         if isinstance(word, str) and word in OLD_OPERATORS and OLD_OPERATORS[word] in choices:
             self.issues.append(OldSpelling(path, word, OLD_OPERATORS[word], False))
             return OLD_OPERATORS[word]
@@ -207,38 +216,36 @@ class GuardReader:
         return None
 
     def _turns(self, kind: str, config: Settings, at: Path, depth: int) -> Guard:
-        missing = self._missing(kind, ("turns",), config, at)
-        if missing is not None:
-            return missing
-        turns = config.values["turns"]
+        wrong = self._missing(kind, ("turns",), config, at)
+        turns = config.values.get("turns", 0)
         number = as_number(turns)
         if number is None or isinstance(turns, str):
-            return self._wrong(config.at("turns"), "turns", "a number", turns)
+            wrong = self._wrong(config.at("turns"), "turns", "a number", turns)
         scope, scope_path = config.values.get("scope", "without_progress"), config.at("scope")
         if not isinstance(scope, str):
-            return self._wrong(scope_path, "scope", "text", scope)
-        if scope not in SCOPES:
+            wrong = self._wrong(scope_path, "scope", "text", scope)
+        elif scope not in SCOPES:
             message = f"'{scope}' is not a scope of turns"
-            return self._bad("unknown-operator", scope_path, message, scope, SCOPES)
-        return Turns(int(number // 1), scope, at)
+            wrong = self._bad("unknown-operator", scope_path, message, scope, SCOPES)
+        if wrong is not None or number is None:
+            return wrong or Invalid("turns is not a number", at)
+        return Turns(int(number // 1), str(scope), at)
 
     def _composite(self, kind: str, config: Settings, at: Path, depth: int) -> Guard:
-        missing = self._missing(kind, CONFIG_KEYS[kind], config, at)
-        if missing is not None:
-            return missing
+        wrong = self._missing(kind, CONFIG_KEYS[kind], config, at)
         both = kind == "all_of"
-        if kind == "compound":
+        if kind == "compound" and "operator" in config.values:
             word = self._operator(config, ("and", "or"))
             if word is None:
-                return Invalid("no such operator", at)
+                wrong = Invalid("no such operator", at)
             both = word == "and"
-        conditions, path = config.values["conditions"], config.at("conditions")
+        conditions, path = config.values.get("conditions", []), config.at("conditions")
         if not is_list(conditions):
             return self._wrong(path, "conditions", "a list", conditions)
         children = tuple(
             self._child(child, (*path, number), depth) for number, child in enumerate(conditions)
         )
-        return AllOf(children, at) if both else AnyOf(children, at)
+        return wrong or (AllOf(children, at) if both else AnyOf(children, at))
 
     def _child(self, child: object, path: Path, depth: int) -> Guard:
         if not is_map(child):

@@ -6,6 +6,7 @@ import os
 import re
 
 from statecli.model.data import is_list, is_map
+from statecli.model.graph import KINDS
 from statecli.model.keys import STATE_MARKS
 
 #: One of these words stands in everything that looks like a graph.
@@ -58,7 +59,10 @@ def _foreign(value: dict[str, object]) -> str:
     states = value.get("states")
     if is_map(states) and states:
         shapes = [item for item in states.values() if is_map(item)]
-        ours = any("transition" in item or "transitions" in item for item in shapes)
+        ours = any(
+            "transition" in item or "transitions" in item or item.get("type") in KINDS
+            for item in shapes
+        )
         nested = any(is_map(item.get("on")) or is_map(item.get("states")) for item in shapes)
         if not ours and ("on" in value or nested):
             return "an XState chart"

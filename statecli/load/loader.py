@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from statecli.load.build import Builder
@@ -14,6 +16,8 @@ from statecli.text import reading
 from statecli.text.document import MAX_BYTES, Document
 
 FORMS = (states.NAME, plan.NAME)
+#: No kind of a state is read as another one.
+AS_WRITTEN: Mapping[str, str] = MappingProxyType({})
 
 
 class Loaded(NamedTuple):
@@ -38,12 +42,14 @@ def load(path: str, text: str | bytes | None = None, form: str | None = None) ->
     return build(reading.parse(path, text), form)
 
 
-def build(document: Document, form: str | None = None) -> Loaded:
-    """The graph of a document."""
+def build(
+    document: Document, form: str | None = None, meant: Mapping[str, str] = AS_WRITTEN
+) -> Loaded:
+    """The graph of a document. `meant`: see Builder."""
     top = document.value
     if not is_map(top):
         return Loaded(document, None)
-    builder = Builder(document, top)
+    builder = Builder(document, top, meant)
     kind = form or form_of(top)
     if kind == plan.NAME:
         graph = plan.build(builder)

@@ -65,6 +65,8 @@ class Kind:
         return "a list" if self.op == "list" else "a mapping"
 
 
+#: A key whose value needs a closer look, and what it takes.
+_Closer = tuple[str, Key, Kind]
 _COMPILED: dict[str, Kind] = {}
 
 
@@ -94,9 +96,10 @@ MOST_SHAPES = 1000
 class Walker:
     """Collects the issues of one document."""
 
-    def __init__(self) -> None:
+    def __init__(self, meant: Mapping[str, str]) -> None:
+        self.meant = meant
         self.issues: list[Issue] = []
-        self.shapes: dict[tuple[object, ...], list[tuple[str, Key]]] = {}
+        self.shapes: dict[tuple[object, ...], list[_Closer]] = {}
 
     def check(self, name: str, value: dict[str, object], path: Path) -> None:
         """Check a mapping against the keys of the object `name`."""
@@ -109,8 +112,12 @@ class Walker:
         inner = self.shapes.get(shape)
         if inner is None:
             inner = self._first(name, table, value, path, shape)
-        for key, spec in inner:
-            self.value(spec, key, value[key], (*path, key), name)
+        for key, spec, kind in inner:
+            item = value[key]
+            if kind.op == "list" and is_list(item):
+                self._items(kind.parts[0], item, (*path, key))
+            elif spec.type != "text" or item not in spec.choices:
+                self.value(spec, key, item, (*path, key), name)
 
     def _first(
         self,
@@ -119,11 +126,11 @@ class Walker:
         value: dict[str, object],
         path: Path,
         shape: tuple[object, ...],
-    ) -> list[tuple[str, Key]]:
+    ) -> list[_Closer]:
         """The keys whose values need a closer look. Objects of one shape (the same keys with the
         same types) need it for the same keys, and most shapes stand in a graph many times."""
         plain = _PLAIN.get(name) or _plain_types(name, table)
-        inner: list[tuple[str, Key]] = []
+        inner: list[_Closer] = []
         before = len(self.issues)
         for key, item in value.items():
             if type(item) in plain.get(key, _NONE):
@@ -133,7 +140,7 @@ class Walker:
                 if not key.startswith("x-"):
                     self.issues.append(UnknownKey((*path, key), key, name, tuple(table)))
             elif item is not None:
-                inner.append((key, spec))
+                inner.append((key, spec, compiled(spec.type)))
         for key, spec in _REQUIRED.get(name, ()):
             if value.get(key) is None:
                 self.issues.append(MissingKey(path, key, name, spec.required))
@@ -176,9 +183,11 @@ class Walker:
             self._plan_state(value, path)
             return
         if name != "state":
-            self.check(name, value, path)
+            self.keys(name, OBJECTS[name], value, path)
             return
         kind = value.get("type")
+        if isinstance(kind, str):
+            kind = self.meant.get(kind, kind)
         table = OBJECTS.get(state_object(kind)) if isinstance(kind, str) else None
         if table is not None:
             self.keys(state_object(str(kind)), table, value, path)
@@ -189,7 +198,8 @@ class Walker:
 
     def _plan_state(self, value: dict[str, object], path: Path) -> None:
         table = OBJECTS["plan_state"]
-        if value.get("type") in _PLAN_TYPES:
+        kind = value.get("type")
+        if kind in _PLAN_TYPES or (isinstance(kind, str) and kind in self.meant):
             self.keys("plan_state", table, value, path)
             return
         rest = {key: item for key, item in value.items() if key in table}
@@ -204,9 +214,11 @@ class Walker:
                 self.value(spec, key, item, (*path, key), "state")
 
     def _items(self, kind: Kind, value: list[object], path: Path) -> bool:
-        types = kind.types
+        objects, types = kind.op == "object", kind.types
         for at, item in enumerate(value):
-            if type(item) not in types and not self.fits(kind, item, (*path, at)):
+            if objects and isinstance(item, dict):
+                self.named(kind.text, item, (*path, at))
+            elif type(item) not in types and not self.fits(kind, item, (*path, at)):
                 self.issues.append(WrongType((*path, at), "", kind.words(), item))
         return True
 

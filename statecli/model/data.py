@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+from statecli.model.wording import shortened
+
 
 def is_map(value: object) -> TypeGuard[dict[str, object]]:
     """A mapping of a document; its keys are always text."""
@@ -35,8 +37,7 @@ def shown(value: object, limit: int = 60) -> str:
         return "null"
     if isinstance(value, str):
         text = " ".join(value.split()) if value.strip() else value
-        return f"'{text if len(text) <= limit else text[: limit - 1] + '…'}'"
+        return f"'{shortened(text, limit)}'"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    text = str(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return shortened(str(value), limit)

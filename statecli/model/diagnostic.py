@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from statecli.model.span import Place, Span
@@ -42,11 +43,18 @@ class Edit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """A change that cures the finding. A safe one never changes what the graph does."""
+    """A change that cures the finding. A safe one never changes what the graph does.
+
+    `change` is its edits, or makes them: many are found that nobody asks for.
+    """
 
     title: str
-    edits: tuple[Edit, ...]
+    change: tuple[Edit, ...] | Callable[[], tuple[Edit, ...]]
     safe: bool = False
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        return self.change() if callable(self.change) else self.change
 
 
 class Finding(NamedTuple):

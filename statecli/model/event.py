@@ -56,8 +56,7 @@ class Said(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A model (or the person in its place) is asked: for `what` (reply, delta, choice, tool,
-    arguments, plan, step, check, skill)."""
+    """A model (or the person in its place) is asked, for `what` (see `Request`)."""
 
     token: int
     state: str

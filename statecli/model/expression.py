@@ -146,7 +146,7 @@ class _Source:
 
 
 def names(tree: ast.expr) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Two lists: every field it reads, and those that must be set (not asked for by `has`)."""
+    """Every field it reads, and those that must be set (not only asked for by `has`)."""
     inside_has: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from statecli.model.span import Path
 
 if TYPE_CHECKING:
     import ast
 
+KindT = TypeVar("KindT")
 #: Composites nest at most this deep.
 MAX_DEPTH = 5
 #: Operators of an atom that read the value as a number.
@@ -24,15 +25,25 @@ NUMERIC = ("gt", "gte", "lt", "lte", "eq#", "neq#", "between")
 SCOPES = ("without_progress", "total", "session")
 
 
-def _equal(left: tuple[Any, ...], right: object) -> bool:
+def _by_meaning(kind: type[KindT]) -> type[KindT]:
     """Guards are equal by what they say, not by where they stand (their last field)."""
-    return type(left) is type(right) and left[:-1] == right[:-1]
+
+    def equal(left: Any, right: Any) -> bool:
+        return type(left) is type(right) and bool(left[:-1] == right[:-1])
+
+    def different(left: Any, right: Any) -> bool:
+        return not equal(left, right)
+
+    def hashed(guard: Any) -> int:
+        return hash((type(guard), *guard[:-1]))
+
+    # A class that inherits from a NamedTuple has a dictionary and is slower: so these are set here.
+    for name, method in (("__eq__", equal), ("__ne__", different), ("__hash__", hashed)):
+        setattr(kind, name, method)
+    return kind
 
 
-def _hash(guard: tuple[Any, ...]) -> int:
-    return hash((type(guard), *guard[:-1]))
-
-
+@_by_meaning
 class Atom(NamedTuple):
     """One field compared with a constant.
 
@@ -45,12 +56,6 @@ class Atom(NamedTuple):
     operand: object = None
     path: Path = ()
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
-
-    def __hash__(self) -> int:
-        return _hash(self)
-
 
 class Bounds(NamedTuple):
     """The range of a `between`."""
@@ -60,6 +65,7 @@ class Bounds(NamedTuple):
     inclusive: bool
 
 
+@_by_meaning
 class Turns(NamedTuple):
     """At least `turns` turns were spent, counted in `scope` (one of SCOPES)."""
 
@@ -67,68 +73,37 @@ class Turns(NamedTuple):
     scope: str = "without_progress"
     path: Path = ()
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
 
-    def __hash__(self) -> int:
-        return _hash(self)
-
-
+@_by_meaning
 class Complete(NamedTuple):
     """Every task of the state is addressed (`all_tasks_complete`)."""
 
     path: Path = ()
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
 
-    def __hash__(self) -> int:
-        return _hash(self)
-
-
+@_by_meaning
 class Closed(NamedTuple):
     """The goal of the state was closed or given up in this visit (`goal_achieved`)."""
 
     path: Path = ()
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
 
-    def __hash__(self) -> int:
-        return _hash(self)
-
-
+@_by_meaning
 class AllOf(NamedTuple):
     children: tuple[Guard, ...]
     path: Path = ()
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
 
-    def __hash__(self) -> int:
-        return _hash(self)
-
-
+@_by_meaning
 class AnyOf(NamedTuple):
     children: tuple[Guard, ...]
     path: Path = ()
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
 
-    def __hash__(self) -> int:
-        return _hash(self)
-
-
+@_by_meaning
 class Not(NamedTuple):
     child: Guard
     path: Path = ()
-
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
-
-    def __hash__(self) -> int:
-        return _hash(self)
 
 
 class Expr(NamedTuple):
@@ -147,30 +122,20 @@ class Expr(NamedTuple):
         return hash((Expr, self.text))
 
 
+@_by_meaning
 class Opaque(NamedTuple):
     """Decided in code that nobody here can read."""
 
     text: str
     path: Path = ()
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
 
-    def __hash__(self) -> int:
-        return _hash(self)
-
-
+@_by_meaning
 class Invalid(NamedTuple):
     """A condition that a diagnostic was given for; it never holds, nor does what contains it."""
 
     reason: str
     path: Path = ()
-
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
-
-    def __hash__(self) -> int:
-        return _hash(self)
 
 
 Guard = Atom | Turns | Complete | Closed | AllOf | AnyOf | Not | Expr | Opaque | Invalid

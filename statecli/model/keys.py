@@ -214,7 +214,7 @@ for _kind in ("user", "skill_builder", *_KIND_KEYS):
         _COMMON | {"transition": Key("@transition")} | _KIND_KEYS.get(_kind, {})
     )
 
-#: What the keys of a condition are, by condition type; the first group must all be there.
+#: The keys of a condition's config, by condition type; those that must be there come first.
 CONFIG_KEYS: dict[str, tuple[str, ...]] = {
     "all_tasks_complete": (),
     "goal_achieved": (),
@@ -253,7 +253,7 @@ KEY_SLIPS: dict[str, dict[str, str]] = {
     "plan graph": dict.fromkeys(("initial", "initial_state", "start"), "initial_state_id"),
     "next": {
         **dict.fromkeys(("target", "target_state_id", "target_state", "state", "next"), "to"),
-        **dict.fromkeys(("condition", "guard", "if"), "when"),
+        **dict.fromkeys(("condition", "cond", "guard", "if"), "when"),
     },
     "plan_transition": dict.fromkeys(("to", "target", "target_state", "next"), "target_state_id"),
     "plan_state": {"mode": "type", "name": "title"},
@@ -264,8 +264,7 @@ KEY_SLIPS: dict[str, dict[str, str]] = {
     "field": dict.fromkeys(("enum_values", "options", "choices", "enum"), "values"),
 }
 
-#: Keys that only the top of a graph has; a mapping without `states` but with one of them is meant
-#: to be a graph.
+#: Keys that only a state has: a mapping with a `type` and one of them looks like one.
 STATE_MARKS = ("transition", "transitions", "tasks")
 
 

@@ -61,7 +61,7 @@ class Request(NamedTuple):
     `what`: reply (text to the person), delta (`{reply, field...}` by `schema`), turn (a plan
     state's turn: `tools` may be called, or a reply ends it), choice (one of `options`), tool (pick
     one of `tools`), arguments (for the only tool in `tools`), plan, step, verdict, check (second
-    look at a goal: `{agree, quote, reason}`), skill.
+    look at a goal: `{agree, quote, reason}`), skill, structured (what a custom kind asks for).
     `prompt` is the system text; the conversation is in `snapshot.data["messages"]`.
     """
 

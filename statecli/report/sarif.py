@@ -179,5 +179,7 @@ def _uri(path: str) -> str:
     """Relative to the top of the repository; a file outside gets a `file` URI."""
     inside = in_repository(path)
     if os.path.isabs(inside):
-        return "file://" + quote(os.fsencode(inside))
+        from pathlib import Path
+
+        return Path(inside).as_uri()  # three slashes on Windows too
     return quote(os.fsencode(inside))

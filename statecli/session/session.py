@@ -336,7 +336,7 @@ class Session:
     def open_step(self) -> Open:
         """What a step that was cut off had said and called, if one was. Changes nothing."""
         if self.snapshot.status != "running":
-            return Open()
+            return Open(self.number)
         kept = effective(self.store.events(self.run))
         entry = _entry(kept)
         late = [event.body for event in kept if event.number > entry]
@@ -345,7 +345,7 @@ class Session:
             said = [n for n, body in enumerate(late) if not isinstance(body, Streamed)]
             late = late[said[-1] + 1 :] if said else late
         text = "".join(body.text for body in late if isinstance(body, Streamed | Answered))
-        return Open(text, tuple(body for body in late if isinstance(body, Called)))
+        return Open(entry, text, tuple(body for body in late if isinstance(body, Called)))
 
     def recover(self, note: str = "") -> Open:
         """Make a run that was left in the middle of a step ready to go on: the step begins anew
@@ -370,8 +370,10 @@ class Session:
 
 
 class Open(NamedTuple):
-    """What a step that was cut off had said, and the calls it had sent (done or not)."""
+    """A step that was cut off: the event with which it began, what it had said, and the calls it
+    had sent (done or not)."""
 
+    entry: int
     text: str = ""
     calls: tuple[Called, ...] = ()
 

@@ -128,6 +128,11 @@ def _items(value: Any, at: str) -> Any:
     return [_told(item, at) for item in value]
 
 
+def _sorted(value: Any, at: str) -> Any:
+    """The members of a set: equal sets are written alike."""
+    return sorted(_items(value, at), key=_encode)
+
+
 def _map(value: Mapping[Any, Any], at: str) -> Any:
     if all(type(key) is str and key[:1] != "$" for key in value):
         return {key: _told(item, key) for key, item in value.items()}
@@ -144,8 +149,8 @@ _WRITE: dict[type, Callable[[Any, str], Any]] = {
     dict: _map,
     Messages: _items,
     tuple: lambda value, at: {"$tuple": _items(value, at)},
-    set: lambda value, at: {"$set": _items(value, at)},
-    frozenset: lambda value, at: {"$frozenset": _items(value, at)},
+    set: lambda value, at: {"$set": _sorted(value, at)},
+    frozenset: lambda value, at: {"$frozenset": _sorted(value, at)},
     bytes: lambda value, at: {"$bytes": base64.b64encode(value).decode()},
 }
 #: What is written like one of these.

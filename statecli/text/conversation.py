@@ -27,6 +27,7 @@ from statecli.model.data import described, is_list, is_map
 from statecli.model.nearest import did_you_mean
 from statecli.model.span import Path, Place
 from statecli.text import reading
+from statecli.text.core_value import core_value
 from statecli.text.document import Document
 from statecli.text.nodes import Node
 
@@ -268,7 +269,20 @@ def write(
     top.update({key: value for key, value in head.items() if value})
     if lines:
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in [top, *turns])
+    top["turns"] = list(turns)
+    return _yaml(top)
+
+
+def _yaml(value: object) -> str:
+    """YAML that YAML 1.1 and 1.2 read alike: PyYAML, a 1.1 writer, leaves `1e3` without quotes."""
     import yaml
 
-    top["turns"] = list(turns)
-    return yaml.safe_dump(top, sort_keys=False, allow_unicode=True, width=100)
+    class Dumper(yaml.SafeDumper):
+        """Quotes every text that is not text to `core_value` either."""
+
+    def written(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+        style = None if isinstance(core_value(text), str) else "'"
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    Dumper.add_representer(str, written)
+    return yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)

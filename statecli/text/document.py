@@ -10,10 +10,10 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable
 from functools import cached_property
-from itertools import accumulate
 from typing import NamedTuple
 
 from statecli.model.span import Path, Place, Position, Span
+from statecli.model.wording import shortened
 from statecli.text.characters import value_offsets
 from statecli.text.nodes import Node, entry_of
 from statecli.text.survey import Survey, survey
@@ -42,8 +42,7 @@ def duplicate_key(
     name: str, where: Path, extent: tuple[int, int], other: tuple[str, int, int]
 ) -> Problem:
     """The problem of a key that stands twice in one mapping, in YAML and JSON alike."""
-    shown = name if len(name) <= 60 else name[:59] + "…"
-    message = f"the key '{shown}' is already there; most readers silently keep only the last one"
+    message = f"the key '{shortened(name, 60)}' is already there; most readers silently keep only the last one"
     return Problem("duplicate-key", message, *extent, other=other, where=where)
 
 
@@ -74,11 +73,7 @@ class Document:
         self.newline = newline
         self.scan = scan
         self._survey = survey
-
-    @cached_property
-    def _line_starts(self) -> list[int]:
-        lengths = (len(line) + 1 for line in self.text.split("\n"))
-        return list(accumulate(lengths, initial=0))[:-1]
+        self._starts = [0]
 
     @cached_property
     def tree(self) -> Node | None:
@@ -92,18 +87,31 @@ class Document:
         return found if found is not None else Survey(0, 0, frozenset(), [])
 
     def position(self, offset: int) -> Position:
-        line = bisect.bisect_right(self._line_starts, offset)
-        return Position(line, offset - self._line_starts[line - 1] + 1)
+        starts = self._starts
+        while starts[-1] <= offset and self._one_more_line():
+            pass
+        line = bisect.bisect_right(starts, offset)
+        return Position(line, offset - starts[line - 1] + 1)
 
     def line(self, number: int) -> str:
         """The text of a line (from 1), without its line end."""
-        starts = self._line_starts
-        end = starts[number] if number < len(starts) else len(self.text)
-        return self.text[starts[number - 1] : end].rstrip("\r\n")
+        start = self.line_start(number)
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else len(self.text)].rstrip("\r\n")
 
     def line_start(self, number: int) -> int:
         """The offset of the first character of a line (from 1)."""
-        return self._line_starts[number - 1]
+        while len(self._starts) < number and self._one_more_line():
+            pass
+        return self._starts[number - 1]
+
+    def _one_more_line(self) -> bool:
+        """Find where the line behind the last known one begins; False if there is none. Most
+        messages are few, and not about the end of a large file."""
+        after = self.text.find("\n", self._starts[-1]) + 1
+        if after:
+            self._starts.append(after)
+        return bool(after)
 
     def span(self, place: Place) -> Span:
         start, end = self.offsets(place)
@@ -151,7 +159,7 @@ class Document:
                 break
             deeper = entry_of(node, step)
             if deeper is None:
-                return (key, node) if path else (None, None)
+                break
             key, node = deeper
         return key, node
 

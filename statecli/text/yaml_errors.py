@@ -6,6 +6,7 @@ import re
 
 import yaml
 
+from statecli.model.wording import shortened
 from statecli.text.document import Problem
 from statecli.text.yaml_layout import (
     NO_SPACES,
@@ -137,8 +138,9 @@ def _unfinished(problem: str, text: str, begun: int) -> Problem:
     if begun >= len(text.rstrip()):
         return at_char("not YAML: the file ends too early", len(text.rstrip()) - 1, text)
     word = rest_of_line(text, begun).strip()
-    shown = word if len(word) <= 40 else word[:39] + "…"
-    message = f"'{shown}' is neither a key (no ':' after it) nor part of the text above it"
+    message = (
+        f"'{shortened(word, 40)}' is neither a key (no ':' after it) nor part of the text above it"
+    )
     hint = ""
     if not text[line_start(text, begun) : begun].strip(" ") and any(c in NO_SPACES for c in word):
         hint = "a no-break space is not indentation: replace it by a plain space"

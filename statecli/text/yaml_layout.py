@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from statecli.model.wording import shortened
 from statecli.text.document import Problem
 
 #: Characters that look like a space (or like nothing) and are none to YAML.
@@ -40,11 +41,15 @@ def _above(text: str, start: int) -> Problem | None:
             message = "the space after this colon is a no-break space, which is none to YAML"
             return at_char(message, at, text, "replace it by a plain space")
         message = f"'{glued.group(1)}' needs a space after the colon"
-        return at_char(message, at - 1, text, f"write {glued.group(1)} {_short(glued.group(2))}")
+        return at_char(
+            message, at - 1, text, f"write {glued.group(1)} {shortened(glued.group(2), 40)}"
+        )
     inner = _first_char(text, start) - start > _first_char(text, above) - above
     if inner and _WORD_ALONE.fullmatch(line):
         word = line.strip().removeprefix("- ")
-        return at_char(f"'{_short(word)}' needs ':' after it", above + line.index(word), text)
+        return at_char(
+            f"'{shortened(word, 40)}' needs ':' after it", above + line.index(word), text
+        )
     return None
 
 
@@ -143,10 +148,6 @@ def _first_char(text: str, start: int) -> int:
 
 def _spaces(count: int) -> str:
     return "1 space" if count == 1 else f"{count} spaces"
-
-
-def _short(word: str) -> str:
-    return word if len(word) <= 40 else word[:39] + "…"
 
 
 def at_char(message: str, at: int, text: str, hint: str = "") -> Problem:

@@ -9,6 +9,7 @@ import yaml
 from yaml import nodes
 
 from statecli.model.span import Path
+from statecli.model.wording import shortened
 from statecli.text.core_value import core_value
 from statecli.text.document import Document, Problem, duplicate_key
 from statecli.text.nodes import Node
@@ -216,7 +217,7 @@ class _Converter:
         """A template variable without quotes is a mapping whose key is a mapping."""
         start, end = _extent(node)
         raw = self.text[start:end]
-        shown = raw if len(raw) < 60 else f"{raw[:59]}…"
+        shown = shortened(raw, 60)
         message = f"'{shown}' without quotes is a mapping of mappings, not text"
         hint = f'quote the text: "{shown}"'
         problem = Problem("wrong-value-type", message, start, end, hint, where=path)

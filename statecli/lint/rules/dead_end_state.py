@@ -54,8 +54,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         state = facts.states[number]
         if facts.opaque[number]:
             yield Finding(
-                message=f"'{state.name}' has no transition; whether a '{state.kind}' state ends "
-                "the run is not known",
+                message=f"'{state.name}' has no transition; whether a state of the kind "
+                f"'{state.kind}' ends the run is not known",
                 at=facts.place(state),
                 states=(state.name,),
                 severity="info",
@@ -67,7 +67,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 at=facts.place(state),
                 states=(state.name,),
                 hint="write where it leads, or make it 'type: terminal'",
-                fix=_end_there(state),
+                fix=None if facts.unclear else _end_there(state),
             )
 
 

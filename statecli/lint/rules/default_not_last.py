@@ -54,8 +54,9 @@ from statecli.lint.hiding import hides_later
 from statecli.model.diagnostic import Edit, Finding, Fix, Related
 from statecli.model.graph import State, Transition
 from statecli.model.span import Place
-from statecli.text.document import Document
-from statecli.text.removal import NotPossible, value_end
+from statecli.text.document import Document, offsets
+from statecli.text.nodes import Node
+from statecli.text.removal import NotPossible, Parent, extent, rest_is_blank
 
 FAMILY = "guards"
 SEVERITY = "error"
@@ -64,11 +65,14 @@ FIX = "unsafe"
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Routes that come after the first one without a guard and are no option beside it."""
+    alike = facts.guard_types <= {type(None)}
     for number, ways in enumerate(facts.routes):
-        if len(ways) < 2:
+        if len(ways) < 2 or (alike and ways[0].priority == ways[-1].priority):
             continue
         default: Transition | None = None
         for way in ways:
+            if facts.half_read(way):
+                continue
             if default is None:
                 if way.guard is None and hides_later(facts, facts.states[number], way):
                     default = way
@@ -103,29 +107,42 @@ def _finding(facts: Facts, state: State, default: Transition, way: Transition) -
 
 
 def _moved(document: Document, default: Transition, way: Transition) -> Fix | None:
-    """The late item put before the default; None where the two are not written alike."""
+    """The late item put before the default; None where the two are not written alike, or where a
+    comment would be lost."""
     first, late = document.node(default.path), document.node(way.path)
     listed = document.node(way.path[:-1])
     if first is None or late is None or listed is None or default.path[:-1] != way.path[:-1]:
         return None
+    title = f"put it before '{default.target}'"
+    if listed.style != "flow":
+        lines = [_own_lines(document, listed, path[-1]) for path in (default.path, way.path)]
+        if lines[0] is None or lines[1] is None:
+            return None
+        start, end = lines[1]
+        text = document.text[start:end].replace(document.newline, "\n")
+        before = offsets(lines[0][0], lines[0][0])
+        text += "" if text.endswith("\n") else "\n"
+        return Fix(title, (Edit(before, text), Edit(offsets(start, end), "")))
+    if document.language == "yaml" and "#" in document.text[listed.start : listed.end]:
+        return None
+    text = document.text[late.start : late.end].replace(document.newline, "\n")
+    edits = (Edit(Place(default.path), f"{text}, ", "before"), Edit(Place(way.path), "", "item"))
+    return Fix(title, edits)
+
+
+def _own_lines(document: Document, listed: Node, at: str | int) -> tuple[int, int] | None:
+    """The lines of a list item with the comments right above its dash; None if other things stand
+    on them."""
+    text = document.text
     try:
-        end = value_end(document.text, late)
+        start, end = extent(text, Parent(listed, int(at), None))
     except NotPossible:
         return None
-    text = document.text[late.start : end].replace(document.newline, "\n")
-    between = ", "
-    if listed.style != "flow":
-        dashes = [_line_start(document, node.start) for node in (first, late)]
-        if dashes[0] != dashes[1] or dashes[0].strip() != "-":
-            return None
-        between = f"\n{dashes[0]}"
-    edits = (
-        Edit(Place(default.path), f"{text}{between}", "before"),
-        Edit(Place(way.path), "", "item"),
-    )
-    return Fix(f"put it before '{default.target}'", edits)
-
-
-def _line_start(document: Document, at: int) -> str:
-    """What stands before a character in its line."""
-    return document.text[document.text.rfind("\n", 0, at) + 1 : at]
+    begin = text.rfind("\n", 0, start) + 1
+    if text[begin:start].strip() or not rest_is_blank(text, end):
+        return None
+    mark = f"{text[begin:start]}#"
+    while begin and text.startswith(mark, above := text.rfind("\n", 0, begin - 1) + 1):
+        begin = above
+    stop = text.find("\n", end) + 1
+    return begin, stop or len(text)

@@ -77,15 +77,18 @@ def check(facts: Facts) -> Iterator[Finding]:
     first: dict[str, _Declared] = {}
     told: set[tuple[str, str, frozenset[object]]] = set()
     for state, item in facts.collected:
-        known = first.setdefault(item.key, (state, item))
-        if known[1] is item or item.type not in DELIVERABLE_TYPES:
+        known = first.get(item.key)
+        if known is None:
+            first[item.key] = _Declared(item, state.name)
             continue
-        if item.type == known[1].type and item.values == known[1].values:
+        if item.type not in DELIVERABLE_TYPES:
+            continue
+        if item.type == known.item.type and item.values == known.item.values:
             continue
         variant = (item.key, item.type, _values(item))
-        if _differ(known[1], item) and variant not in told:
+        if _differ(known.item, item) and variant not in told:
             told.add(variant)
-            yield _finding(facts, _Declared(*known), _Declared(state, item))
+            yield _finding(facts, known, _Declared(item, state.name))
 
 
 def _differ(first: Deliverable, second: Deliverable) -> bool:

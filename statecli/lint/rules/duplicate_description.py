@@ -50,7 +50,7 @@ SEVERITY = "warning"
 def check(facts: Facts) -> Iterator[Finding]:
     """Options of one choice with equal descriptions, on the later one; once for each pair of
     descriptions, however many states choose between them."""
-    repeated = _repeated(facts)
+    repeated = _repeated(facts) if not facts.is_plan else set()  # (a plan leaves no choice)
     told: set[tuple[Path, Path]] = set()
     for choice in choices(facts) if repeated else ():
         first: dict[str, Transition] = {}

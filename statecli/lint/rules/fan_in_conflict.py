@@ -36,6 +36,21 @@ Good (the join merges):
       weigh: {type: agent, join: all, merge: {all: merge}, transition: {next: [done]}}
       done: {type: terminal}
 
+Bad (it merges a group that nobody is in):
+    initial: split
+    fields:
+      finding: {type: dict}
+    states:
+      split: {type: decision, transition: {fanout: all, next: [costs, terms]}}
+      costs: {type: agent, writes: [finding], transition: {next: [{to: weigh, group: facts}]}}
+      terms: {type: agent, writes: [finding], transition: {next: [{to: weigh, group: facts}]}}
+      weigh: {type: agent, join: all, merge: {fact: merge}, transition: {next: [done]}}
+      done: {type: terminal}
+
+An entry of `merge` is about the branches of its group only, and `overwrite` says no more than none.
+Transitions without a `group` are one group, `default`; where no transition into the join names one,
+the only entry of `merge` is about it, whatever it is called.
+
 Fix: give each branch a field of its own, give the field a reducer that keeps both, or say with
 `merge` at the join how its group is merged.
 """
@@ -43,7 +58,6 @@ Fix: give each branch a field of its own, give the field a reducer that keeps bo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
 from statecli.lint import graphs, reading
 from statecli.lint.facts import Facts
@@ -51,6 +65,7 @@ from statecli.lint.guardtable import guard_table
 from statecli.model.data import is_map
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.graph import REDUCERS, Field, Transition
+from statecli.model.nearest import nearest
 from statecli.model.span import Place
 from statecli.model.wording import listed
 
@@ -58,6 +73,10 @@ FAMILY = "data"
 SEVERITY = "warning"
 #: The states that are looked at behind all fan-outs together, times the size of the graph.
 MOST_WALKS = 10
+#: Each branch that writes a field is compared with so many others that do.
+MOST_BRANCHES = 50
+#: The group of transitions that name none.
+_DEFAULT = "default"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -67,6 +86,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     joins = {n for n, state in enumerate(facts.states) if state.settings.get("join") == "all"}
     if not joins or not facts.roots:
         return
+    merges = _Merges(facts, {n for n in joins if facts.reachable[n]})
+    yield from merges.strays()
     splits = [n for n, s in enumerate(facts.states) if facts.reachable[n] and s.fans_out]
     before = graphs.reversed_edges(facts.successors) if splits else []
     told: set[tuple[int, str]] = set()
@@ -80,10 +101,57 @@ def check(facts: Facts) -> Iterator[Finding]:
                 for branch in branches:
                     arriving.setdefault(branch.join, []).append(branch)
         for join, branches in sorted(arriving.items()):
-            for key, writers in _conflicts(facts, branches).items():
+            for key, writers in _conflicts(facts, merges, branches).items():
                 if (join, key) not in told:
                     told.add((join, key))
                     yield _finding(facts, join, key, writers)
+
+
+class _Merges:
+    """What the joins say about merging: for each, the reducers of its groups by name."""
+
+    def __init__(self, facts: Facts, joins: set[int]) -> None:
+        self.facts = facts
+        self.reducers: dict[int, dict[str, object]] = {}
+        self.groups: dict[int, set[str]] = {}
+        for number in sorted(joins):
+            merge = facts.states[number].settings.get("merge")
+            if is_map(merge) and merge:
+                self.reducers[number] = merge
+                self.groups[number] = set()
+        for ways in facts.routes if self.groups else ():
+            for way in ways:
+                groups = self.groups.get(facts.index.get(way.target, -1))
+                if groups is not None:
+                    groups.add(way.group or _DEFAULT)
+        for number, groups in self.groups.items():
+            if groups == {_DEFAULT} and len(self.reducers[number]) == 1:
+                self.reducers[number] = {_DEFAULT: next(iter(self.reducers[number].values()))}
+
+    def lack(self, join: int, groups: set[str]) -> bool:
+        """Whether the join says of one of the groups nothing about how to merge it. What a stray
+        entry was meant for is not known."""
+        known = self.reducers.get(join, {})
+        stray = known.keys() - self.groups.get(join, known.keys())
+        return any(known.get(g, not stray and REDUCERS[0]) == REDUCERS[0] for g in groups)
+
+    def strays(self) -> Iterator[Finding]:
+        """One finding for each join that merges groups which nobody is in."""
+        for number, reducers in self.reducers.items():
+            groups = self.groups[number]
+            stray = [name for name in reducers if name not in groups]
+            if stray:
+                state = self.facts.states[number]
+                guess = nearest(stray[0], groups - {_DEFAULT} - reducers.keys())
+                yield Finding(
+                    message=f"'{state.name}' merges the group {listed(stray)}, "
+                    f"but no transition to it is in {'it' if len(stray) == 1 else 'them'}",
+                    at=Place((*state.path, "merge", stray[0]), "key"),
+                    states=(state.name,),
+                    hint=f"did you mean '{guess}'?"
+                    if guess is not None
+                    else f"write 'group: {stray[0]}' at the transitions that are meant",
+                )
 
 
 class _Branch:
@@ -94,11 +162,12 @@ class _Branch:
         self.join = join
         self.way = way
         name = facts.states[join].name
-        self.groups = {way.group} if way.target == name else set()
+        self.groups = {way.group or _DEFAULT} if way.target == name else set()
         self.writers: dict[str, int] = {}
         for number in inside:
             state = facts.states[number]
-            self.groups.update(w.group for w in facts.routes[number] if w.target == name)
+            ways = facts.routes[number]
+            self.groups.update(w.group or _DEFAULT for w in ways if w.target == name)
             for key in (*state.writes, *(item.key for item in state.deliverables())):
                 self.writers.setdefault(key, number)
 
@@ -141,37 +210,40 @@ def _between(
     return inside
 
 
-def _conflicts(facts: Facts, branches: list[_Branch]) -> dict[str, list[int]]:
+def _conflicts(facts: Facts, merges: _Merges, branches: list[_Branch]) -> dict[str, list[int]]:
     """The fields that branches arriving in one group overwrite, each with its writers."""
     fields = facts.graph.fields if facts.graph is not None else {}
-    found: dict[str, dict[int, None]] = {}
-    for one, two in combinations(branches, 2):
-        groups = one.groups & two.groups
-        keys = [key for key in one.writers if key in two.writers and _overwrites(fields.get(key))]
-        if not keys or not _unmerged(facts, one.join, groups) or _exclude(facts, one.way, two.way):
-            continue
-        for key in keys:
-            if one.writers[key] != two.writers[key]:
-                writers = found.setdefault(key, {})
-                writers.update({one.writers[key]: None, two.writers[key]: None})
-    return {key: list(writers) for key, writers in found.items()}
+    writing: dict[str, list[_Branch]] = {}
+    for branch in branches:
+        for key in branch.writers:
+            if _overwrites(fields.get(key)):
+                writing.setdefault(key, []).append(branch)
+    found: dict[str, list[int]] = {}
+    for key, several in writing.items():
+        writers: dict[int, None] = {}
+        for number, two in enumerate(several):
+            for one in several[: min(number, MOST_BRANCHES)]:
+                pair = {one.writers[key]: None, two.writers[key]: None}
+                if (
+                    len(pair) == 2
+                    and not pair.keys() <= writers.keys()
+                    and merges.lack(one.join, one.groups & two.groups)
+                    and not _exclude(facts, one.way, two.way)
+                ):
+                    writers.update(pair)
+        if writers:
+            found[key] = list(writers)
+    return found
 
 
 def _overwrites(field: Field | None) -> bool:
     return field is None or field.reducer == REDUCERS[0]
 
 
-def _unmerged(facts: Facts, join: int, groups: set[str]) -> bool:
-    """Whether the join says of one of the groups nothing about how to merge it."""
-    merge = facts.states[join].settings.get("merge")
-    if not is_map(merge) or not merge:
-        return bool(groups)
-    # Without names there is one group, and one entry is about it.
-    return any(group and merge.get(group, REDUCERS[0]) == REDUCERS[0] for group in groups)
-
-
 def _exclude(facts: Facts, one: Transition, two: Transition) -> bool:
     """Whether the guards of two transitions never hold together: then only one is taken."""
+    if one.guard is None or two.guard is None:
+        return False
     table = guard_table((one.guard, two.guard), facts.fields)
     return table is not None and not table.truths[0] & table.truths[1]
 

@@ -1,7 +1,8 @@
-"""A goal state does not say what its goal is.
+"""A goal state does not say what its goal is, or a goal stands in a state of another type.
 
 Why: the model gets no task list in a goal state, only the objective. Without a
-`success_description` it has to guess when the goal is reached (that is only worth knowing).
+`success_description` it has to guess when the goal is reached (that is only worth knowing). In a
+strict or loose state (a state without `type` is loose) nobody reads the goal (a warning).
 
 Bad:
     states:
@@ -16,6 +17,12 @@ Bad (no objective):
         type: goal
         goal: {success_description: A step is named}
 
+Bad (no goal state):
+    states:
+      - id: coach
+        title: Coaching
+        goal: {objective: Find a next step, success_description: A step is named}
+
 Good:
     states:
       - id: coach
@@ -23,7 +30,7 @@ Good:
         type: goal
         goal: {objective: Find a next step, success_description: A step is named}
 
-Fix: write `goal: {objective: ..., success_description: ...}`.
+Fix: write `goal: {objective: ..., success_description: ...}`, and `type: goal`.
 """
 
 from __future__ import annotations
@@ -40,12 +47,20 @@ SEVERITY = "error"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    """Goal states without a goal, an objective or a description of success."""
+    """Goal states without a goal, an objective or a description of success; goals elsewhere."""
     for state in facts.states:
         if state.kind == "goal":
             finding = _finding(state, facts)
             if finding is not None:
                 yield finding
+        elif state.goal is not None and state.is_plan and "type" not in facts.misspelt(state.name):
+            yield Finding(
+                message=f"'goal' is read in goal states only, and '{state.name}' is {state.kind}",
+                at=Place(state.goal.path, "key"),
+                states=(state.name,),
+                hint="did you mean 'type: goal'?",
+                severity="warning",
+            )
 
 
 def _finding(state: State, facts: Facts) -> Finding | None:

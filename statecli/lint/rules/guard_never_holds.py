@@ -58,8 +58,8 @@ from collections.abc import Iterator
 from statecli.lint import guardplaces
 from statecli.lint.facts import Facts
 from statecli.lint.guardtable import guard_table
-from statecli.lint.hiding import ABOUT_GUARDS, Named
-from statecli.model.data import shown
+from statecli.lint.hiding import Named
+from statecli.model.data import is_map, shown
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.guard import (
     AllOf,
@@ -68,10 +68,12 @@ from statecli.model.guard import (
     Bounds,
     Expr,
     Guard,
+    Invalid,
+    Not,
     invalid,
     walk,
 )
-from statecli.model.span import Place
+from statecli.model.span import Path, Place
 from statecli.model.words import in_words
 
 FAMILY = "guards"
@@ -79,22 +81,22 @@ SEVERITY = "error"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    """Guards that no data, no counter and nothing unknown makes true; parts of an `any` too."""
-    others = Named(facts, *ABOUT_GUARDS)
-    for number in facts.guarded:
+    """Guards that no data, no counter and nothing unknown makes true; parts of an `any` too. A part
+    of which these rules say why it never holds is left to them; the others are not."""
+    others = Named(facts, "value-not-in-enum", "compare-type-mismatch")
+    for number in facts.suspects(lambda _, table: bool(table.dead) or not all(table.truths)):
         table = facts.guard_table(number)
-        if table is None or (all(table.truths) and not table.dead):
-            continue
+        assert table is not None
         state = facts.states[number]
         for at, way in enumerate(facts.routes[number]):
-            if way.guard is None or way in others:
+            if way.guard is None:
                 continue
             if not table.truths[at]:
                 never = [way.guard]
             else:
                 never = _outermost([part for route, part in table.dead if route == at])
             for part in never:
-                yield from _reasons(facts, state.name, part)
+                yield from _reasons(facts, state.name, part, others)
 
 
 def _outermost(parts: list[Guard]) -> list[Guard]:
@@ -103,27 +105,32 @@ def _outermost(parts: list[Guard]) -> list[Guard]:
     return [part for part in parts if id(part) not in inner]
 
 
-def _reasons(facts: Facts, state: str, guard: Guard) -> Iterator[Finding]:
-    """Where in a guard that never holds the contradiction is."""
-    if invalid(guard) is not None:
-        for part in walk(guard):
-            if isinstance(part, Atom) and invalid(part) is not None:
-                yield _turned_round(facts, state, part)
-    elif isinstance(guard, Atom):
-        yield _atom(facts, state, guard)
+def _reasons(facts: Facts, state: str, guard: Guard, others: Named) -> Iterator[Finding]:
+    """Where in a guard that never holds the contradiction is. What cannot be read (Invalid) is
+    another rule's finding."""
+    if isinstance(guard, Atom):
+        if invalid(guard) is not None:
+            yield _turned_round(facts, state, guard)
+        elif not others.at(guard.path):
+            yield _atom(facts, state, guard)
     elif isinstance(guard, AnyOf):
         if not guard.children:
             yield Finding(
                 message="a choice between no conditions never holds",
-                at=Place(guard.path),
+                at=_conditions(facts, guard.path),
                 states=(state,),
                 hint="list the conditions of which one is enough",
             )
-        for child in guard.children:
-            yield from _reasons(facts, state, child)
+        for child, rows in _truths(facts, guard):
+            if not rows:
+                yield from _reasons(facts, state, child, others)
     elif isinstance(guard, AllOf):
-        yield from _conflict(facts, state, guard)
-    else:
+        yield from _conflict(facts, state, guard, others)
+    elif isinstance(guard, Not) and invalid(guard) is not None:
+        for part in walk(guard):
+            if isinstance(part, Atom) and invalid(part) is not None:
+                yield _turned_round(facts, state, part)
+    elif not isinstance(guard, Invalid) and not others.at(guard.path):
         several = isinstance(guard, Expr) and isinstance(guard.tree, ast.BoolOp)
         yield Finding(
             message=f"'{in_words(guard)}' never holds",
@@ -131,6 +138,17 @@ def _reasons(facts: Facts, state: str, guard: Guard) -> Iterator[Finding]:
             states=(state,),
             hint="its parts exclude each other: correct one of them" if several else "",
         )
+
+
+def _conditions(facts: Facts, path: Path) -> Place:
+    """The list of a composite's parts."""
+    return Place((*path, "conditions") if is_map(facts.value(path)) else path)
+
+
+def _truths(facts: Facts, guard: AllOf | AnyOf) -> list[tuple[Guard, int]]:
+    """Each part of a composite with the rows in which it holds by itself."""
+    table = guard_table(guard.children, facts.fields)
+    return list(zip(guard.children, table.truths, strict=True)) if table is not None else []
 
 
 def _turned_round(facts: Facts, state: str, atom: Atom) -> Finding:
@@ -167,19 +185,16 @@ def _atom(facts: Facts, state: str, atom: Atom) -> Finding:
     return Finding(message=message, at=guardplaces.operand(facts, atom), states=(state,), hint=hint)
 
 
-def _conflict(facts: Facts, state: str, guard: AllOf) -> Iterator[Finding]:
-    """The parts that never hold by themselves, else two that exclude each other, else all."""
-    table = guard_table(guard.children, facts.fields)
-    truths = table.truths if table is not None else []
-    impossible = [child for child, rows in zip(guard.children, truths, strict=False) if not rows]
-    for child in impossible:
-        yield from _reasons(facts, state, child)
-    if impossible:
-        return
-    for later, rows in enumerate(truths):
-        for earlier in range(later):
-            if not truths[earlier] & rows:
-                first, second = guard.children[earlier], guard.children[later]
+def _conflict(facts: Facts, state: str, guard: AllOf, others: Named) -> Iterator[Finding]:
+    """The parts that never hold by themselves, and two that exclude each other; else all."""
+    truths = _truths(facts, guard)
+    for child, rows in truths:
+        if not rows:
+            yield from _reasons(facts, state, child, others)
+    able = [(child, rows) for child, rows in truths if rows]
+    for later, (second, rows) in enumerate(able):
+        for first, earlier in able[:later]:
+            if not earlier & rows:
                 yield Finding(
                     message=f"'{in_words(first)}' and '{in_words(second)}' never hold together",
                     at=_place(facts, second),
@@ -188,7 +203,10 @@ def _conflict(facts: Facts, state: str, guard: AllOf) -> Iterator[Finding]:
                     hint="correct one of them, or use 'any_of' where one is enough",
                 )
                 return
-    yield Finding(message=f"'{in_words(guard)}' never holds", at=Place(guard.path), states=(state,))
+    if len(able) == len(truths):
+        yield Finding(
+            message=f"'{in_words(guard)}' never holds", at=Place(guard.path), states=(state,)
+        )
 
 
 def _place(facts: Facts, guard: Guard) -> Place:

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from statecli.lint.facts import Facts
 from statecli.lint.hiding import fully_read
 from statecli.model.diagnostic import Edit, Finding, Fix
-from statecli.model.graph import State, Transition
+from statecli.model.graph import END, State, Transition
 from statecli.model.span import Place
 from statecli.text.scalars import written
 
@@ -66,8 +66,15 @@ def check(facts: Facts) -> Iterator[Finding]:
         for way in ways:
             if way.origin == "implicit" and way.target in facts.index:
                 state = facts.states[number]
-                if fully_read(facts, state) and "transitions" not in facts.misspelt(state.name):
+                if _known(facts, state):
                     yield _finding(facts, state, way)
+
+
+def _known(facts: Facts, state: State) -> bool:
+    """Whether all written routes could be read and lead somewhere; else another rule says so."""
+    if not fully_read(facts, state) or "transitions" in facts.misspelt(state.name):
+        return False
+    return all(way.target in facts.index or way.target == END for way in state.transitions)
 
 
 def _finding(facts: Facts, state: State, way: Transition) -> Finding:
@@ -78,9 +85,11 @@ def _finding(facts: Facts, state: State, way: Transition) -> Finding:
         matches = "" if alone else " and no route matches"
         message = f"when '{name}' closes{matches}, {goes}"
     elif not state.tasks:
-        message = f"'{name}' has no routes: {goes}"
+        message = f"'{name}' has no routes{' to elsewhere' * (not alone)}: {goes}"
     elif alone:
         message = f"'{name}' has no routes: when its tasks are complete, {goes}"
+    elif all(way.target == name for way in state.transitions):
+        message = f"no route of '{name}' leads elsewhere: when its tasks are complete, {goes}"
     else:
         message = f"no route of '{name}' is for completion: when its tasks are complete, {goes}"
     return Finding(

@@ -61,7 +61,7 @@ def _fix(facts: Facts, name: str) -> Fix | None:
     document = facts.document
     title = f"write 'initial' with '{name}'"
     text = written(name, document.language)
-    if "initial" in facts.graph.settings if facts.graph is not None else False:
+    if facts.graph is not None and "initial" in facts.graph.settings:
         node = document.node(("initial",))
         if node is None or node.text:
             return None

@@ -56,6 +56,7 @@ from statecli.lint.unrouted import unrouted
 from statecli.model.classes import points
 from statecli.model.data import shown
 from statecli.model.diagnostic import Finding
+from statecli.model.wording import joined
 
 FAMILY = "guards"
 SEVERITY = "warning"
@@ -74,13 +75,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         words = [gap.said(found.key) for gap in gaps]
         if len(words) > MOST:
             words = [*words[: MOST - 1], f"{len(words) - MOST + 1} more regions"]
-        listed = " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
         name, last = found.state.name, gaps[-1]
         example = f" (for example {shown(last.sample)})" if last.low != last.high else ""
         plan = "on completion" if found.state.is_plan else "without a condition"
         yield Finding(
             message=(
-                f"{listed} {'match' if len(gaps) > 1 else 'matches'} nothing in '{name}'{example}"
+                f"{joined(words)} {'match' if len(gaps) > 1 else 'matches'} nothing in '{name}'{example}"
             ),
             at=ways_out(found.state),
             states=(name,),

@@ -84,22 +84,22 @@ SEVERITY = "info"
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Pairs of routes of different priority and target that hold together for some numbers."""
-    for number in facts.guarded:
-        ways = facts.routes[number]
-        if len(ways) < 2 or ways[0].priority == ways[-1].priority:
+    for number in facts.suspects(lambda guards, table: any(_together(guards, table))):
+        ways, table, state = facts.routes[number], facts.guard_table(number), facts.states[number]
+        if table is None or ways[0].priority == ways[-1].priority or state.fans_out:
             continue
-        keys = [_number(way.guard) for way in ways]
-        if len(keys) - keys.count(None) < 2 or facts.states[number].fans_out:
-            continue
-        table = facts.guard_table(number)
-        if table is None:
-            continue
-        for later, key in enumerate(keys):
-            if key is None:
-                continue
+        for first, later, key in _together([way.guard for way in ways], table):
+            yield from _pair(facts, state, table, (first, later), key)
+
+
+def _together(guards: Sequence[Guard | None], table: GuardTable) -> Iterator[tuple[int, int, str]]:
+    """Two guards that compare one field with numbers and hold together, and that field."""
+    keys = [_number(guard) for guard in guards]
+    for later, key in enumerate(keys):
+        if key is not None:
             for first in range(later):
                 if keys[first] == key and table.truths[first] & table.truths[later]:
-                    yield from _pair(facts, facts.states[number], table, (first, later), key)
+                    yield first, later, key
 
 
 def _number(guard: Guard | None) -> str | None:

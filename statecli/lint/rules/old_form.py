@@ -39,6 +39,7 @@ from statecli.model.graph import State
 from statecli.model.span import Place
 from statecli.text.document import Document, offsets
 from statecli.text.nodes import Node
+from statecli.text.removal import NotPossible
 from statecli.text.scalars import written
 
 FAMILY = "syntax"
@@ -72,7 +73,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         at=Place((*state.path, key), "key"),
         states=(state.name,),
         hint=hint,
-        fix=Fix("rewrite the states", _rewritten(facts)) if len(facts.states) <= MOST else None,
+        fix=_fix(facts) if len(facts.states) <= MOST else None,
     )
 
 
@@ -92,13 +93,16 @@ def _events(state: State) -> dict[str, object]:
     return events if all(isinstance(target, str) for target in events.values()) else {}
 
 
-def _rewritten(facts: Facts) -> tuple[Edit, ...]:
+def _fix(facts: Facts) -> Fix | None:
     edits: list[Edit] = []
-    for state in facts.states:
-        node = facts.document.node(state.path)
-        if node is not None and node.pairs:
-            edits.extend(_edits(facts.document, state, node))
-    return tuple(edits)
+    try:
+        for state in facts.states:
+            node = facts.document.node(state.path)
+            if node is not None and node.pairs:
+                edits.extend(_edits(facts.document, state, node))
+    except NotPossible:
+        return None
+    return Fix("rewrite the states", tuple(edits))
 
 
 def _edits(document: Document, state: State, node: Node) -> Iterator[Edit]:
@@ -117,12 +121,30 @@ def _edits(document: Document, state: State, node: Node) -> Iterator[Edit]:
     entry = node.named("transitions")
     if entry is not None and _events(state):
         value = entry[1]
-        names = dict.fromkeys(str(target) for target in _events(state).values())
+        yield Edit(Place((*state.path, "transitions"), "key"), "transition", "text")
+        names = list(dict.fromkeys(str(target) for target in _events(state).values()))
+        if not json and "#" in document.text[value.start : _end(value)]:
+            yield from _item_by_item(document, value, len(names))
+            return
         listed = ", ".join(written(name, document.language) for name in names)
         text = f'"next": [{listed}]' if json else f"next: [{listed}]"
-        yield Edit(Place((*state.path, "transitions"), "key"), "transition", "text")
         braces = f"{{{text}}}" if value.style == "flow" else text
         yield Edit(offsets(value.start, _end(value)), braces)
+
+
+def _item_by_item(document: Document, events: Node, targets: int) -> Iterator[Edit]:
+    """Each event becomes a dash on its line, so that the comments beside them stay."""
+    if events.style == "flow" or len(events.pairs) != targets:
+        raise NotPossible
+    text = document.text
+    line = text[text.rfind("\n", 0, events.start) + 1 : events.start]
+    if line.strip():
+        raise NotPossible
+    yield Edit(offsets(events.start, events.start), f"next:\n{line}")
+    for key, target in events.pairs:
+        if target.start < key.end or text[key.end : target.start].strip(" \t") != ":":
+            raise NotPossible
+        yield Edit(offsets(key.start, target.start), "- ")
 
 
 def _kind(state: State) -> str:

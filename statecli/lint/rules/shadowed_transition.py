@@ -55,14 +55,14 @@ same state is only redundant (info); so is a last one for values that earlier on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from statecli.lint.facts import Facts
 from statecli.lint.guardtable import GuardTable
 from statecli.lint.hiding import ABOUT_GUARDS, Named, hides_later
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.graph import State, Transition
-from statecli.model.guard import Turns
+from statecli.model.guard import AllOf, AnyOf, Guard, Turns, walk
 from statecli.model.span import Place
 from statecli.model.words import in_words
 
@@ -73,45 +73,73 @@ _LONG = 100
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    """Guarded routes whose rows are all taken by earlier ones."""
+    """Routes whose rows are all taken by earlier ones."""
     others = Named(facts, *ABOUT_GUARDS, "guard-never-holds", "duplicate-transition")
-    for number in facts.guarded:
+    misplaced = Named(facts, "wrong-value-type")
+    for number in facts.suspects(_overlaid):
         ways = facts.routes[number]
-        if len(ways) < 2:
-            continue
         state = facts.states[number]
         table = facts.guard_table(number)
         if table is not None and not state.fans_out:
-            for later in _covered(facts, state, table, ways):
+            hiding = [
+                hides_later(facts, state, way) and not _asks_nothing(way) and way not in misplaced
+                for way in ways
+            ]
+            for later in _covered(facts, state, table, ways, hiding):
                 if ways[later] not in others:
-                    yield from _finding(facts, state, table, ways, later)
+                    yield from _finding(state, table, ways, hiding, later)
+
+
+def _overlaid(guards: Sequence[Guard | None], table: GuardTable) -> bool:
+    """Whether a route's rows would all be taken, if every guarded one before it took its own."""
+    taken = 0
+    for guard, rows in zip(guards, table.truths, strict=True):
+        if rows and not rows & ~taken:
+            return True
+        if guard is not None:
+            taken |= rows
+    return False
+
+
+def _asks_nothing(way: Transition) -> bool:
+    """Whether a route has a composite without conditions: the mistake is there, and once it is
+    mended what comes later is taken again."""
+    parts = walk(way.guard) if isinstance(way.guard, AllOf | AnyOf) else ()
+    return any(isinstance(part, AllOf) and not part.children for part in parts)
 
 
 def _covered(
-    facts: Facts, state: State, table: GuardTable, ways: tuple[Transition, ...]
+    facts: Facts,
+    state: State,
+    table: GuardTable,
+    ways: tuple[Transition, ...],
+    hiding: list[bool],
 ) -> list[int]:
     """The routes that hold only where earlier ones do. What comes after one without a guard is
     another rule's finding."""
     found: list[int] = []
     taken = 0
     for at, way in enumerate(ways):
-        hides = hides_later(facts, state, way)
         rows = table.truths[at]
-        if way.guard is None:
-            if hides:
+        if hides_later(facts, state, way):
+            if rows and not rows & ~taken and way.origin == "written":
+                found.append(at)
+            if way.guard is None:
                 break
-        elif hides and rows and not rows & ~taken and way.origin == "written":
-            found.append(at)
-        if hides:
+        if hiding[at]:
             taken |= rows
     return found
 
 
 def _finding(
-    facts: Facts, state: State, table: GuardTable, ways: tuple[Transition, ...], later: int
+    state: State,
+    table: GuardTable,
+    ways: tuple[Transition, ...],
+    hiding: list[bool],
+    later: int,
 ) -> Iterator[Finding]:
     way, rows = ways[later], table.truths[later]
-    before = [at for at in range(later) if hides_later(facts, state, ways[at])]
+    before = [at for at in range(later) if hiding[at]]
     whole = [at for at in before if not rows & ~table.truths[at]]
     covering = whole[:1] or [at for at in before if rows & table.truths[at]]
     if len(covering) == 1:
@@ -123,7 +151,8 @@ def _finding(
         reason = "the ones before it leave nothing for it"
     same = all(ways[at].target == way.target for at in covering)
     # A net below routes that already cover everything does no harm; it is just never needed.
-    net = len(covering) > 1 and all(not table.truths[at] & ~rows for at in covering)
+    several = len(covering) > 1 and all(not table.truths[at] & ~rows for at in covering)
+    net = way.guard is None or several
     message = f"the way to '{way.target}' is never taken: {reason}"
     if same:
         message = f"redundant: {message}"
@@ -149,6 +178,8 @@ def _reason(first: Transition, way: Transition) -> str:
     else:
         order = f"priority {first.priority:g} before {way.priority:g}"
     one, two = _words(first), _words(way)
+    if way.guard is None:
+        return f"'{one}' always holds, and that leads to '{first.target}' first ({order})"
     if first.guard == way.guard:
         return f"the same condition leads to '{first.target}' first ({order})"
     if len(one) + len(two) > _LONG:

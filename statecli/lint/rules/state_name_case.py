@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 
 from statecli.lint.facts import Facts
 from statecli.model.diagnostic import Edit, Finding, Fix
@@ -63,7 +64,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     breaks = re.compile(pattern, re.MULTILINE)
     if breaks.search("\n".join(facts.index)) is None:
         return
-    references: dict[str, list[Place]] | None = None
+    references = cache(lambda: _references(facts))
     taken = set(facts.index)
     for state in facts.states:
         name = state.name
@@ -74,10 +75,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         better = joined([word.casefold() for word in _WORD.findall(name)])
         if better == name:
             continue
-        if references is None:
-            references = _references(facts)
-        edits = tuple(Edit(place, better, "text") for place in references[name])
         free = better not in taken
+        edits = partial(_renamed, references, name, better)
         taken.add(better)
         yield Finding(
             message=f"'{name}' is not in {wanted}",
@@ -86,6 +85,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             hint=f"rename it to '{better}'" if free else f"'{better}' is there too: rename one",
             fix=Fix(f"rename it to '{better}' everywhere", edits) if free else None,
         )
+
+
+def _renamed(
+    references: Callable[[], dict[str, list[Place]]], name: str, better: str
+) -> tuple[Edit, ...]:
+    return tuple(Edit(place, better, "text") for place in references()[name])
 
 
 def _references(facts: Facts) -> dict[str, list[Place]]:

@@ -1,7 +1,7 @@
-"""A composite condition adds nothing: it has one part, or repeats the one around it.
+"""A composite condition adds nothing: it has one part or none, or repeats the one around it.
 
 Why: `all_of` with one condition is that condition. Fewer brackets are easier to read, and
-composites nest at most five deep.
+composites nest at most five deep. One without any condition always holds (a warning).
 
 Bad:
     states:
@@ -56,6 +56,8 @@ _TYPE_KEYS = {"condition_config": "condition_type", "config": "type"}
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Each plan composite with one part, or inside one of the same operator."""
+    if facts.guard_types.isdisjoint((AllOf, AnyOf)):
+        return
     for state in facts.states:
         for way in state.transitions:
             if isinstance(way.guard, AllOf | AnyOf) and invalid(way.guard) is None:
@@ -67,6 +69,16 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _composite(facts: Facts, state: str, part: AllOf | AnyOf) -> Iterator[Finding]:
     kind = Place((*part.path[:-1], _TYPE_KEYS[str(part.path[-1])]))
     word = facts.value(kind.path)
+    if not part.children:
+        if isinstance(part, AllOf):  # an `any` of nothing never holds: guard-never-holds
+            yield Finding(
+                message=f"'{word}' lists no condition: it always holds",
+                at=Place((*part.path, "conditions")),
+                states=(state,),
+                hint="list the conditions that must hold",
+                severity="warning",
+            )
+        return
     if len(part.children) == 1:
         yield Finding(
             message=f"'{word}' with one condition is that condition",

@@ -64,6 +64,8 @@ SEVERITY = "error"
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Turn guards that an earlier turn guard of the state implies."""
+    if Turns not in facts.guard_types:
+        return
     others = Named(facts, "duplicate-transition")
     for number in facts.guarded:
         ways = [way for way in facts.routes[number] if type(way.guard) is Turns]

@@ -44,7 +44,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     if graph is None or graph.initial_path is None or not graph.states:
         return
     name = graph.initial
-    if name in graph.states or name in facts.stray:
+    if name in graph.states or name in facts.stray or name in facts.nameless:
         return
     guess = nearest(name, graph.states)
     at = Place(graph.initial_path)

@@ -49,7 +49,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         return
     known = facts.index
     # What stands beside `states` is one mistake, and unknown-key names it.
-    unknown = facts.targets - known.keys() - facts.stray - ({END} if facts.is_plan else set())
+    unknown = (
+        facts.targets
+        - known.keys()
+        - facts.stray
+        - facts.nameless
+        - ({END} if facts.is_plan else set())
+    )
     if not unknown or not known:
         return
     guesses: dict[str, str | None] = {}

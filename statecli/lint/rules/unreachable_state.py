@@ -69,13 +69,18 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _finding(facts: Facts, names: list[str], start: str) -> Finding:
     first, *others = names
     more = f" (and {listed(others)})" if others else ""
+    graph = facts.graph
+    initial = graph.initial if graph is not None and graph.initial_path is not None else ""
+    hint = f"lead a transition to '{first}', or remove it"
+    if first == initial:
+        hint = f"name '{first}' in 'entry_transitions' too: where they stand, only they begin a run"
     edits = tuple(Edit(Place(facts.states[facts.index[n]].path), "", "item") for n in names)
     return Finding(
         message=f"no path from {start} leads to '{first}'{more}",
         at=facts.place(first),
         states=tuple(names),
         hint=f"lead a transition to '{first}', or remove it",
-        fix=Fix(f"remove {listed(names)}", edits),
+        fix=None if facts.unclear else Fix(f"remove {listed(names)}", edits),
     )
 
 

@@ -69,6 +69,7 @@ from statecli.model.diagnostic import Finding, Related
 from statecli.model.guard import same
 from statecli.model.nearest import nearest
 from statecli.model.span import Place
+from statecli.model.wording import joined
 
 FAMILY = "guards"
 SEVERITY = "error"
@@ -113,7 +114,7 @@ def _all(values: tuple[object, ...]) -> str:
     words = [shown(value) for value in values[:MOST]]
     if len(values) > MOST:
         words.append(f"{len(values) - MOST} more")
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+    return joined(words)
 
 
 def _meant(members: tuple[object, ...], value: object) -> object:

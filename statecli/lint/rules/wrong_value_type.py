@@ -53,7 +53,8 @@ from statecli.model.diagnostic import Finding
 from statecli.model.guard import as_number
 from statecli.model.nearest import did_you_mean
 from statecli.model.shape import WrongChoice, WrongType
-from statecli.model.span import Place
+from statecli.model.span import Path, Place
+from statecli.model.wording import joined
 
 FAMILY = "syntax"
 SEVERITY = "error"
@@ -69,37 +70,45 @@ def check(facts: Facts) -> Iterator[Finding]:
     for issue in facts.issues(WrongType):
         subject, value = _subject(issue), issue.value
         but = f"not {described(value)}" if value is not None else "but it is empty"
+        message = f"{subject} must be {issue.expected}, {but}"
+        if value is None and issue.expected == "the name of a state":
+            message = f"an empty item in '{_list(issue.path)}'"
         yield Finding(
-            message=f"{subject} must be {issue.expected}, {but}",
+            message=message,
             at=Place(issue.path),
             states=facts.owner(issue.path),
             hint=_advice(issue),
         )
     for choice in facts.issues(WrongChoice):
         if choice.rule == "wrong-value-type":
-            listed = _listed(choice.choices)
             hint = did_you_mean(choice.value, choice.choices)
             yield Finding(
                 message=f"{shown(choice.value)} is no value of '{choice.key}'",
                 at=Place(choice.path),
                 states=facts.owner(choice.path),
-                hint=hint or f"write {listed}",
+                hint=hint or f"write {joined(choice.choices, 'or')}",
             )
 
 
 def _subject(issue: WrongType) -> str:
     """What the value belongs to: its key, or the list that it is an item of."""
     if issue.path and isinstance(issue.path[-1], int):
-        names = [step for step in issue.path if isinstance(step, str)]
-        return f"an item of '{names[-1]}'"
+        return f"an item of '{_list(issue.path)}'"
     if len(issue.path) == 2 and issue.path[0] in _ENTRIES:
         return f"the {_ENTRIES[issue.path[0]]} '{issue.path[-1]}'"
     return f"'{issue.key}'"
 
 
+def _list(path: Path) -> str:
+    """The key of the list that an item stands in."""
+    return [step for step in path if isinstance(step, str)][-1]
+
+
 def _advice(issue: WrongType) -> str:
     """How to write what was probably meant."""
     value, expected = issue.value, issue.expected
+    if value is None and expected == "the name of a state":
+        return "name a state, or remove it"
     if issue.path[:-1] == ("states",) and issue.key in STATE_KEYS:
         return "indent it, and what follows it, into the state above"
     if expected == "a mapping" and isinstance(value, str) and _GLUED.match(value):
@@ -118,9 +127,3 @@ def _advice(issue: WrongType) -> str:
     if expected == "a list" and isinstance(value, str):
         return f"write [{value}]" if value.replace("_", "").isalnum() else "write a list: [...]"
     return ""
-
-
-def _listed(words: tuple[str, ...]) -> str:
-    if len(words) == 1:
-        return words[0]
-    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -58,7 +58,7 @@ def _kind(builder: Builder, value: dict[str, object], path: Path) -> str:
     if kind in OLD_MODES:
         builder.issues.append(OldSpelling((*path, "type"), kind, OLD_MODES[kind], False))
         return OLD_MODES[kind]
-    return kind
+    return builder.meant.get(kind, kind)
 
 
 def plan_state(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from statecli.load.build import Builder
 from statecli.load.forms.plan import plan_state
 from statecli.load.guardtext import GuardReader
@@ -32,7 +34,9 @@ def build(builder: Builder, bare: list[str]) -> Graph:
         builder.walker.check("states graph", top, ())
         if isinstance(source.get("type"), str):
             source = _without_outdented(builder, source)
-    states = {name: _state(builder, name, value, (*at, name)) for name, value in source.items()}
+    states = {
+        name: _state(builder, name, value, (*at, name), source) for name, value in source.items()
+    }
     builder.odd_keys(source, at)
     initial, initial_path = builder.initial("initial", list(states))
     return Graph(
@@ -41,7 +45,7 @@ def build(builder: Builder, bare: list[str]) -> Graph:
         initial_path=initial_path,
         states=states,
         fields=_fields(top.get("fields"), states),
-        entries=_entries(builder, top.get("entry_transitions")),
+        entries=_entries(builder, top.get("entry_transitions"), states),
         declares_fields=is_map(top.get("fields")),
         limits=builder.mapping("limits"),
         settings=top,
@@ -65,12 +69,21 @@ def _typed(value: object) -> bool:
     return is_map(value) and "type" in value
 
 
-def _entries(builder: Builder, value: object) -> tuple[tuple[str, Path], ...]:
+def _entries(
+    builder: Builder, value: object, states: Container[str]
+) -> tuple[tuple[str, Path], ...]:
     at: Path = ("entry_transitions",)
     if value is None:
         return ()
     if is_list(value):
-        return tuple((builder.name(item, (*at, n)), (*at, n)) for n, item in enumerate(value))
+        found: list[tuple[str, Path]] = []
+        for number, item in enumerate(value):
+            here = (*at, number)
+            if builder.is_empty(item, here, states):
+                builder.issues.append(WrongType(here, "", "the name of a state", None))
+            else:
+                found.append((builder.name(item, here), here))
+        return tuple(found)
     return () if is_map(value) else ((builder.name(value, at), at),)
 
 
@@ -100,15 +113,14 @@ def _fields(value: object, states: dict[str, State]) -> dict[str, Field]:
     return fields
 
 
-def _state(builder: Builder, name: str, value: object, path: Path) -> State:
+def _state(builder: Builder, name: str, value: object, path: Path, states: Container[str]) -> State:
     if not is_map(value):
         return State(name, "", path)
     kind = value.get("type")
-    if not isinstance(kind, str):
-        kind = ""
+    kind = builder.meant.get(kind, kind) if isinstance(kind, str) else ""
     transition = value.get("transition")
     if kind in PLAN_KINDS:
-        written = _transitions(builder, name, kind, transition, path)
+        written = _transitions(builder, name, kind, transition, path, states)
         return plan_state(builder, name, kind, value, path, extra=written)
     text = value.get("description")
     title = value.get("title")
@@ -116,7 +128,9 @@ def _state(builder: Builder, name: str, value: object, path: Path) -> State:
         name,
         kind,
         path,
-        transitions=_transitions(builder, name, kind, transition, path) if transition else (),
+        transitions=_transitions(builder, name, kind, transition, path, states)
+        if transition
+        else (),
         title=title if type(title) is str else "",
         description=text if type(text) is str else "",
         reads=builder.names(value.get("reads")) if "reads" in value else (),
@@ -127,7 +141,12 @@ def _state(builder: Builder, name: str, value: object, path: Path) -> State:
 
 
 def _transitions(
-    builder: Builder, source: str, kind: str, transition: object, path: Path
+    builder: Builder,
+    source: str,
+    kind: str,
+    transition: object,
+    path: Path,
+    states: Container[str],
 ) -> tuple[Transition, ...]:
     if not is_map(transition):
         return ()
@@ -152,7 +171,9 @@ def _transitions(
             continue
         reader = reader or _reader(builder, kind)
         if not is_map(item):
-            if not is_list(item):
+            if builder.is_empty(item, here, states):
+                builder.issues.append(WrongType(here, "", "the name of a state", None))
+            elif not is_list(item):
                 guard = reader.default(here) if plan else None
                 name = builder.name(item, here)
                 found.append(Transition(source, name, guard, 1, index, here, here))

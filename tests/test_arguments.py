@@ -1,0 +1,131 @@
+"""Arguments against a tool's schema: what we refuse, and that we agree with `jsonschema`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from statecli.kinds.arguments import refusal
+
+ADDRESS = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "minLength": 2},
+        "number": {"type": "integer", "minimum": 1},
+        "kind": {"enum": ["home", "work"]},
+    },
+    "required": ["city"],
+    "additionalProperties": False,
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "to": {"$ref": "#/$defs/address"},
+        "items": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+        "note": {"type": ["string", "null"]},
+    },
+    "required": ["to"],
+    "$defs": {"address": ADDRESS},
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"to": {"city": "Rome"}}, ""),
+        ({"to": {"city": "Rome", "number": 2.0}, "note": None, "items": ["a"]}, ""),
+        ({"to": {"city": "Rome"}, "more": 1}, ""),
+        (None, "the arguments are no object"),
+        ([1], "the arguments are no object"),
+        ("{}", "the arguments are no object"),
+        ({}, "missing: 'to'"),
+        ({"to": "Rome"}, "'to' is not object: 'Rome'"),
+        ({"to": {}}, "missing: 'to.city'"),
+        ({"to": {"city": "R"}}, "'to.city' is shorter than 2"),
+        ({"to": {"city": "Rome", "number": 0}}, "'to.number' is not at least 1: 0"),
+        ({"to": {"city": "Rome", "number": True}}, "'to.number' is not integer: true"),
+        ({"to": {"city": "Rome", "kind": "Home"}}, "'to.kind' is none of 'home', 'work': 'Home'"),
+        ({"to": {"city": "Rome", "zip": 1}},
+         "there is no 'to.zip'; there are: city, number, kind"),
+        ({"to": {"city": "Rome"}, "items": ["a", 1]}, "'items[1]' is not string: 1"),
+        ({"to": {"city": "Rome"}, "items": ["a", "b", "c"]}, "'items' is longer than 2"),
+        ({"to": {"city": "Rome"}, "note": 1}, "'note' is not string or null: 1"),
+        ({"to": {"city": "Rome", "number": float("nan")}},
+         "'to.number' is not integer: nan"),
+    ],
+)  # fmt: skip
+def test_reasons(arguments: Any, reason: str) -> None:
+    assert refusal(SCHEMA, arguments) == reason
+
+
+def test_without_a_schema_any_object_fits() -> None:
+    assert refusal(None, {"x": 1}) == ""
+    assert refusal({}, {"x": 1}) == ""
+
+
+def test_odd_schemas_never_raise() -> None:
+    loop: dict[str, Any] = {"$ref": "#"}
+    assert refusal(loop, {"x": 1}) == ""
+    odd: dict[str, Any]
+    for odd in ({"type": 5}, {"required": "x"}, {"properties": []}, {"enum": 3}, {"$ref": 7},
+                {"type": ["no", "such"]}, {"minimum": "a"}, {"anyOf": {}},
+                {"$ref": "#/nowhere"}, {"items": 5}):  # fmt: skip
+        assert isinstance(refusal(odd, {"x": [1, "a"]}), str)
+
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.sampled_from([0.5, 2.0]),
+    st.text("ab", max_size=2),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("xy"), inner, max_size=2)
+    ),
+    max_leaves=6,
+)
+KINDS = st.sampled_from(["string", "number", "integer", "boolean", "array", "object", "null"])
+
+
+def schemas() -> st.SearchStrategy[Any]:
+    def deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        return st.fixed_dictionaries(
+            {},
+            optional={
+                "type": st.one_of(KINDS, st.lists(KINDS, min_size=1, max_size=2, unique=True)),
+                "enum": st.lists(SCALARS, min_size=1, max_size=3),
+                "const": SCALARS,
+                "minimum": st.integers(-2, 2),
+                "exclusiveMaximum": st.integers(-2, 2),
+                "minLength": st.integers(0, 2),
+                "maxItems": st.integers(0, 2),
+                "uniqueItems": st.booleans(),
+                "minProperties": st.integers(0, 1),
+                "properties": st.dictionaries(st.sampled_from("xy"), inner, max_size=2),
+                "required": st.lists(st.sampled_from("xy"), max_size=2, unique=True),
+                "additionalProperties": st.one_of(st.booleans(), inner),
+                "items": inner,
+                "prefixItems": st.lists(inner, max_size=2),
+                "anyOf": st.lists(inner, min_size=1, max_size=2),
+                "oneOf": st.lists(inner, min_size=1, max_size=2),
+                "allOf": st.lists(inner, min_size=1, max_size=2),
+                "not": inner,
+            },
+        )
+
+    return st.recursive(st.one_of(st.booleans(), st.just({})), deeper, max_leaves=4)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(schemas(), st.dictionaries(st.sampled_from("xy"), VALUES, max_size=2))
+def test_the_same_as_jsonschema(schema: Any, arguments: dict[str, Any]) -> None:
+    wanted = {"type": "object", "allOf": [schema]}
+    valid = jsonschema.Draft202012Validator(wanted).is_valid(arguments)
+    assert (refusal(wanted, arguments) == "") is valid
