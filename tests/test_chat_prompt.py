@@ -232,6 +232,14 @@ def test_streamed_text_is_shown_once() -> None:
     assert "".join(shown).endswith("partly\nsomething else\n")
 
 
+def test_ctrl_c_leaves_no_mark() -> None:
+    on, shown = screen()
+    on.show(Delta("half"))
+    on.struck()
+    on.struck()
+    assert "".join(shown) == "half\n\r    \r"
+
+
 def test_notes_are_dim_only_with_color() -> None:
     plain, shown = screen()
     plain.notes("a")

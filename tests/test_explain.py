@@ -167,7 +167,7 @@ EXPECTED: dict[str, dict[str, list[str]]] = {
     "composites.json": {
         "ask": [
             "fast: consent is true and (age ≥ 18 or plan is 'family plan') (1)",
-            "slow: after 5 turns in the session or plan is one of 'none', 'a b', c (2)",
+            "slow: after 5 turns in the session or plan is one of 'none', 'a b', 'c' (2)",
             "slow: 4 < age < 7 (3)",
             "fast: 7 ≤ age ≤ 4 (4)",
             "slow: all tasks done (5)",

@@ -59,6 +59,9 @@ class Screen:
     def close(self) -> None:
         """End a line that is still open."""
 
+    def struck(self) -> None:
+        """The person pressed Ctrl-C while the run was at work."""
+
     def busy(self) -> None:
         """The run is at work, and nothing may come for a while."""
 

@@ -178,13 +178,16 @@ class Talk:
         try:
             await self._task
         except asyncio.CancelledError:
-            self.screen.close()
+            self.screen.struck()
             chat = asyncio.current_task()
             if chat is None or chat.cancelling():  # not this step only: the chat itself
                 raise
             self.recording.gap = "a step was stopped"
             self._struck = True
             self.screen.notes("stopped; what was said is kept (Ctrl-C again leaves)")
+        except KeyboardInterrupt:
+            self.screen.struck()
+            raise
         finally:
             self._task = None
             self.stops.passing = False

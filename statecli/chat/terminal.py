@@ -50,6 +50,14 @@ class TerminalScreen(Screen):
                 self.raw("\n")
             self._streamed = ""
 
+    def struck(self) -> None:
+        """The terminal shows ``^C`` where the cursor is; what comes next begins a line."""
+        if self._streamed:
+            self.close()
+        else:
+            self._rest()
+            self.raw("\r    \r")
+
     def busy(self) -> None:
         """A bar turns after a while, unless a line is open that it would overwrite."""
         self._rest()

@@ -12,7 +12,5 @@ def lines() -> Iterator[str]:
     known = sorted(rules().values(), key=lambda rule: (FAMILIES.index(rule.family), rule.id))
     wide = max(len(rule.id) for rule in known)
     for rule in known:
-        severity = rule.severity if rule.on else f"{rule.severity}, off"
         fix = f"{rule.fix} fix" if rule.fix else ""
-        sentence = rule.doc.strip().split("\n", 1)[0]
-        yield f"{rule.id:<{wide}}  {rule.family:<12}  {severity:<9}  {fix:<10}  {sentence}\n"
+        yield f"{rule.id:<{wide}}  {rule.family:<12}  {rule.standing:<9}  {fix:<10}  {rule.finds}\n"

@@ -23,21 +23,15 @@ class Section(NamedTuple):
     text: str
 
 
-def sections(rule: Rule) -> tuple[str, list[Section]]:
-    """The first sentence, and the sections below it."""
+def sections(rule: Rule) -> list[Section]:
+    """The sections below the first sentence."""
     doc = textwrap.dedent(rule.doc)
     found = list(_HEADING.finditer(doc))
     ends = [match.start() for match in found[1:]] + [len(doc)]
-    first = doc[: found[0].start()] if found else doc
-    return " ".join(first.split()), [
+    return [
         Section(match.group(1), match.group(2) or "", doc[match.end() : end].rstrip())
         for match, end in zip(found, ends, strict=True)
     ]
-
-
-def _standing(rule: Rule) -> str:
-    words = [rule.family, rule.severity if rule.on else f"{rule.severity}, off unless selected"]
-    return ", ".join(words)
 
 
 def overview(rules: Iterable[Rule]) -> Iterator[str]:
@@ -48,8 +42,7 @@ def overview(rules: Iterable[Rule]) -> Iterator[str]:
         yield f"{family}\n"
         for rule in known:
             if rule.family == family:
-                severity = rule.severity if rule.on else f"{rule.severity}, off"
-                yield f"  {rule.id:<{wide}}  {severity:<9}  {sections(rule)[0]}\n"
+                yield f"  {rule.id:<{wide}}  {rule.standing:<9}  {rule.finds}\n"
         yield "\n"
     yield "statecli explain RULE tells why each matters and how to fix it.\n"
 
@@ -58,8 +51,9 @@ def whole(rules: Iterable[Rule]) -> Iterator[str]:
     """Each rule in full."""
     for number, rule in enumerate(rules):
         yield "\n\n" if number else ""
-        yield f"{rule.id} ({_standing(rule)})\n{sections(rule)[0]}\n"
-        for section in sections(rule)[1]:
+        off = "" if rule.on else " unless selected"
+        yield f"{rule.id} ({rule.family}, {rule.standing}{off})\n{rule.finds}\n"
+        for section in sections(rule):
             if section.heading in ("Bad", "Good"):
                 about = f" ({section.about})" if section.about else ""
                 body = textwrap.indent(textwrap.dedent(section.text.strip("\n")), "    ")
@@ -76,13 +70,13 @@ def as_json(rules: Iterable[Rule]) -> Iterator[str]:
 
 
 def _object(rule: Rule) -> dict[str, object]:
-    finds, parts = sections(rule)
+    parts = sections(rule)
     return {
         "rule": rule.id,
         "family": rule.family,
         "severity": rule.severity,
         "on": rule.on,
-        "finds": finds,
+        "finds": rule.finds,
         "why": _said(parts, "Why"),
         "bad": _examples(parts, "Bad"),
         "good": _examples(parts, "Good"),

@@ -216,7 +216,7 @@ def _failed(graph: Graph, snapshot: Snapshot, body: Failed) -> Snapshot:
 def _interrupted(graph: Graph, snapshot: Snapshot, body: Interrupted) -> Snapshot:
     if body.again:
         return snapshot
-    return snapshot._replace(status="waiting", steps=0)
+    return snapshot._replace(status="interrupted", steps=0)
 
 
 def _edited(graph: Graph, snapshot: Snapshot, body: Edited) -> Snapshot:

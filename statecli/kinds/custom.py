@@ -114,18 +114,19 @@ class _Work:
             self.result = result
             return
         task = asyncio.ensure_future(_awaited(result))
+        paused = asyncio.ensure_future(self.agent.paused.get())
         try:
             while not task.done():
-                paused = asyncio.ensure_future(self.agent.paused.get())
                 await asyncio.wait({task, paused}, return_when=asyncio.FIRST_COMPLETED)
                 if paused.done():
                     yield None
                     paused.result().set()
-                else:
-                    paused.cancel()
+                    paused = asyncio.ensure_future(self.agent.paused.get())
             self.result = task.result()
         finally:
             task.cancel()
+            paused.cancel()
+            await asyncio.gather(task, paused, return_exceptions=True)
 
     def _arguments(self) -> tuple[Any, ...]:
         """The conversation, and the agent where the function takes it (document 000 has both)."""

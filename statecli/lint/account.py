@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from statecli.kernel.limits import limit
 from statecli.kernel.order import options
 from statecli.lint.facts import Facts
 from statecli.lint.firsts import Example, Firsts
 from statecli.model.diagnostic import Diagnostic
 from statecli.model.graph import END, KINDS, State, Transition
 from statecli.model.guard import AllOf, Atom, invalid
-from statecli.model.keys import OBJECTS
 from statecli.model.span import Path
 from statecli.model.words import in_words
 
@@ -165,8 +165,8 @@ def _net(facts: Facts, number: int) -> str:
     graph = facts.graph
     if graph is None or not graph.is_plan or not facts.states[number].is_plan:
         return ""
-    turns = graph.limits.get("stuck_turns", OBJECTS["limits"]["stuck_turns"].default)
-    if not isinstance(turns, int) or turns == 0:
+    turns = limit(graph, "stuck_turns")
+    if turns == 0:
         return ""
     following = facts.states[number + 1].name if number + 1 < facts.end else ""
     target = f"goes on to '{following}'" if following else "ends"

@@ -10,6 +10,7 @@ from statecli.kernel.order import options
 from statecli.lint.guardtable import Axis, Columns, GuardTable
 from statecli.lint.hiding import hides_later
 from statecli.model.classes import ABSENT
+from statecli.model.data import shown
 from statecli.model.graph import KINDS, State, Transition
 from statecli.model.guard import (
     SCOPES,
@@ -41,7 +42,10 @@ class Example:
         return bool(self.data or self.holding or self.turns)
 
     def __str__(self) -> str:
-        said = [f"{key} = {value_words(value)}" for key, value in self.data.items()]
+        said = [
+            f"{key} = {shown(value) if isinstance(value, str) else value_words(value)}"
+            for key, value in self.data.items()
+        ]
         said += self.holding
         said += [turns_words(count, scope) for scope, count in self.turns.items()]
         return ", ".join(said) or "nothing set yet"

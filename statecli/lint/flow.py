@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from statecli.kernel.limits import limit
 from statecli.lint import graphs
 from statecli.model.graph import KINDS
 
@@ -35,7 +36,7 @@ def ways_on(facts: Facts) -> list[list[int]]:
     plan from a state with no progress to the next one."""
     edges = list(facts.mended[0])
     graph = facts.graph
-    if graph is not None and graph.is_plan and graph.limits.get("stuck_turns") != 0:
+    if graph is not None and graph.is_plan and limit(graph, "stuck_turns") != 0:
         for number, state in enumerate(facts.states[:-1]):
             if state.is_plan:
                 edges[number] = [*edges[number], number + 1]

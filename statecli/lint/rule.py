@@ -41,6 +41,16 @@ class Rule(NamedTuple):
     own_form: bool
     fix: str = ""
 
+    @property
+    def finds(self) -> str:
+        """The first sentence of its docstring."""
+        return " ".join(self.doc.strip().split("\n\n", 1)[0].split())
+
+    @property
+    def standing(self) -> str:
+        """Its severity, and whether it is off unless selected."""
+        return self.severity if self.on else f"{self.severity}, off"
+
 
 @cache
 def rules() -> dict[str, Rule]:

@@ -58,6 +58,8 @@ _NAMES = re.compile(
 )
 #: A key that may say so; there the value must look random too.
 _MAYBE = re.compile(r"[a-z]_key$", re.MULTILINE)
+#: What those names end in, for a first look at all of them.
+_ENDINGS = ("key", "token", "secret", "passw", "credential", "authoriz")
 #: A value that stands for one: a variable, a template, a word that people write instead.
 _PLACEHOLDER = re.compile(
     r"\$\{|\$[A-Za-z_]|^\s*env[:.(]|\{\{|<[^>]*>|\*{3}|\.{3}|…|x{4,}|your|example|placeholder"
@@ -95,7 +97,8 @@ def _is_suspect(document: Document) -> bool:
     """Whether it is worth looking at every value: nearly no graph holds a secret."""
     found = document.survey
     names = _folded("\n".join(found.names))
-    if _NAMES.search(names) or _MAYBE.search(names):
+    told = any(word in names for word in _ENDINGS)
+    if told and (_NAMES.search(names) or _MAYBE.search(names)):
         return True
     texts = "\n".join(found.texts)
     return any(_follows(texts, mark, _LOOKS) for mark in _BEGINNINGS)

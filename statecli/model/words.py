@@ -7,6 +7,7 @@ an `and` or `or` of its own in brackets.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from statecli.model.data import shown
 from statecli.model.guard import (
@@ -71,20 +72,29 @@ def value_words(value: object) -> str:
     if isinstance(value, str) and _BARE.fullmatch(value) and value.casefold() not in _TAKEN:
         return value
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(value_words, value))}]"
+        return f"[{', '.join(values_words(value))}]"
     return shown(value)
 
 
+def values_words(values: Iterable[object]) -> list[str]:
+    """The values of a list, each once; among several all texts have quotes."""
+    words = (shown(value) if isinstance(value, str) else value_words(value) for value in values)
+    return list(dict.fromkeys(words))
+
+
+def part_in_words(guard: Guard) -> str:
+    """A guard as a part of a sentence, in brackets where it has parts of its own."""
+    while isinstance(guard, AllOf | AnyOf) and len(guard.children) == 1:
+        guard = guard.children[0]
+    words = in_words(guard)
+    if isinstance(guard, Expr):
+        return f"({words})"
+    return f"({words})" if isinstance(guard, AllOf | AnyOf) and guard.children else words
+
+
 def _joined(children: tuple[Guard, ...], word: str) -> str:
-    if len(children) == 1:
-        return in_words(children[0])
-    return word.join(map(_part, children))
-
-
-def _part(guard: Guard) -> str:
-    """A part of a composite, in brackets where it has parts of its own."""
-    many = isinstance(guard, AllOf | AnyOf) and len(guard.children) > 1
-    return f"({in_words(guard)})" if many or isinstance(guard, Expr) else in_words(guard)
+    words = list(dict.fromkeys(map(part_in_words, children)))
+    return in_words(children[0]) if len(words) == 1 else word.join(words)
 
 
 def _atom(atom: Atom) -> str:
@@ -95,8 +105,9 @@ def _atom(atom: Atom) -> str:
         sign = "≤" if operand.inclusive else "<"
         return f"{shown(operand.low)} {sign} {key} {sign} {shown(operand.high)}"
     if atom.op in ("in", "notin") and isinstance(operand, list | tuple):
-        if len(operand) == 1:
+        words = values_words(operand)
+        if len(words) == 1:
             return f"{key} is {'not ' * (atom.op == 'notin')}{value_words(operand[0])}"
-        listed = ", ".join(map(value_words, operand)) or "no values"
+        listed = ", ".join(words) or "no values"
         return f"{key} is {'none' if atom.op == 'notin' else 'one'} of {listed}"
     return f"{key} {_SIGNS[atom.op]} {value_words(operand)}"

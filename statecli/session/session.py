@@ -124,17 +124,24 @@ class Session:
         run = run or uuid.uuid4().hex[:12]
         title = graph.settings.get("title")
         state, speaks = first_state(graph)
-        store.create(
-            Stored(run, path, digest(text), text, now, now, "running", state, 0,
-                   title=title if isinstance(title, str) else "")
-        )  # fmt: skip
         session = cls(graph, store, run, path, custom)
         entries = tuple(dict.fromkeys(name for name, _ in graph.entries if name in graph.states))
         bodies: list[Body] = [Started(state, values, speaks, entries if len(entries) > 1 else ())]
         if first_line and session.begins_with_a_line():
             bodies.append(Waiting(0, state))
-        session.record(bodies)
+        session._begin(
+            Stored(run, path, digest(text), text, now, now, "running", state, 0,
+                   title=title if isinstance(title, str) else ""),
+            [Event(run, number, now, body) for number, body in enumerate(bodies, 1)],
+        )  # fmt: skip
         return session
+
+    def _begin(self, stored: Stored, events: Sequence[Event]) -> None:
+        """Put the run and its first events into the store, as one transaction."""
+        self._replay(events)
+        now = self.snapshot
+        times, bodies = [event.time for event in events], [event.body for event in events]
+        self.store.create(stored, Batch(events[0].number, times, bodies, now.status, now.state))
 
     def begins_with_a_line(self) -> bool:
         """Whether a chat reads a line first: the graph has a `user` state, and the initial state
@@ -171,12 +178,8 @@ class Session:
         run = run if store.get(run) is None else uuid.uuid4().hex[:12]
         events = [Event(run, row["number"], row["time"], body_of(row)) for row in rows]
         session = cls(graph, store, run, custom=custom)
-        session._replay(events)
-        snapshot, first, last = session.snapshot, events[0].time, events[-1].time
-        store.create(
-            Stored(run, "", digest(""), "", first, last, snapshot.status, snapshot.state, 0)
-        )
-        store.append(run, _batch(events, snapshot))
+        first, last = events[0].time, events[-1].time
+        session._begin(Stored(run, "", digest(""), "", first, last, "", "", 0), events)
         return session
 
     def _replay(self, events: Sequence[Event]) -> None:
@@ -206,12 +209,9 @@ class Session:
         run = uuid.uuid4().hex[:12]
         kept = [event._replace(run=run) for event in events if event.number <= at]
         forked = Session(self.graph, self.store, run, self.path, self.custom)
-        forked._replay(kept)
-        forked._last = time.time()
-        self.store.create(
-            parent._replace(run=run, created=time.time(), parent=self.run, fork_at=at)
+        forked._begin(
+            parent._replace(run=run, created=time.time(), parent=self.run, fork_at=at), kept
         )
-        self.store.append(run, _batch(kept, forked.snapshot))
         return forked
 
     # --- going on -------------------------------------------------------------------------------
@@ -376,12 +376,6 @@ class Open(NamedTuple):
     entry: int
     text: str = ""
     calls: tuple[Called, ...] = ()
-
-
-def _batch(events: Sequence[Event], snapshot: Snapshot) -> Batch:
-    """Events that are stored already, for another run."""
-    times, bodies = [event.time for event in events], [event.body for event in events]
-    return Batch(events[0].number, times, bodies, snapshot.status, snapshot.state)
 
 
 def _entry(events: Sequence[Event]) -> int:

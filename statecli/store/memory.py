@@ -12,10 +12,11 @@ class MemoryStore:
     def __init__(self) -> None:
         self._runs: dict[str, _Kept] = {}
 
-    def create(self, stored: Stored) -> None:
+    def create(self, stored: Stored, batch: Batch) -> None:
         if stored.run in self._runs:
             raise ValueError(f"there is already a run '{stored.run}'")
         self._runs[stored.run] = _Kept(stored)
+        self.append(stored.run, batch)
 
     def append(self, run: str, batch: Batch) -> None:
         kept = self._runs[run]

@@ -48,39 +48,33 @@ class SqliteStore:
             if fresh:
                 os.chmod(path, 0o600)  # conversations are private
 
-    def create(self, stored: Stored) -> None:
-        with self._telling():
-            self._db.execute(
-                "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-                (
-                    stored.run, stored.path, stored.digest, stored.text, stored.created,
-                    stored.updated, stored.status, stored.state, stored.parent, stored.fork_at,
-                    stored.title,
-                ),
-            )  # fmt: skip
+    def create(self, stored: Stored, batch: Batch) -> None:
+        """A run with its first events."""
+        rows = _rows(stored.run, batch)
+        columns = (*stored[:6], batch.status, batch.state, *stored[9:])
+        with self._telling(), self._transaction():
+            self._db.execute("INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?)", columns)
+            self._db.executemany("INSERT INTO events VALUES (?,?,?,?,?)", rows)
 
     def append(self, run: str, batch: Batch) -> None:
         """All of the events or none; a number that is already there is refused. Raises NotPlain
         for values that cannot be stored."""
-        first, times, bodies, status, state = batch
-        rows = [
-            (run, number, time, NAMES[type(body)], dumped(body))
-            for number, (time, body) in enumerate(zip(times, bodies, strict=True), first)
-        ]
-        db = self._db
-        with self._telling():
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                db.executemany("INSERT INTO events VALUES (?,?,?,?,?)", rows)
-                db.execute(
-                    "UPDATE runs SET updated=?, status=?, state=? WHERE run=?",
-                    (times[-1], status, state, run),
-                )
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
+        rows = _rows(run, batch)
+        summary = (batch.times[-1], batch.status, batch.state, run)
+        with self._telling(), self._transaction():
+            self._db.executemany("INSERT INTO events VALUES (?,?,?,?,?)", rows)
+            self._db.execute("UPDATE runs SET updated=?, status=?, state=? WHERE run=?", summary)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
 
     def events(self, run: str) -> list[Event]:
         """In order. Raises Unable where a row is no event that this version knows."""
@@ -106,11 +100,9 @@ class SqliteStore:
         return Stored(*row) if row is not None else None
 
     def remove(self, run: str) -> None:
-        with self._telling():
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._telling(), self._transaction():
             self._db.execute("DELETE FROM events WHERE run=?", (run,))
             self._db.execute("DELETE FROM runs WHERE run=?", (run,))
-            self._db.execute("COMMIT")
 
     def close(self) -> None:
         self._db.close()
@@ -144,6 +136,15 @@ _SELECT = (
     "(SELECT COALESCE(MAX(number), 0) FROM events WHERE events.run = runs.run), parent, fork_at, "
     "title FROM runs"
 )
+
+
+def _rows(run: str, batch: Batch) -> list[tuple[str, int, float, str, str]]:
+    return [
+        (run, number, time, NAMES[type(body)], dumped(body))
+        for number, (time, body) in enumerate(
+            zip(batch.times, batch.bodies, strict=True), batch.first
+        )
+    ]
 
 
 def new_file(path: Path) -> sqlite3.Connection:

@@ -23,11 +23,15 @@ class TracedStore:
         self.write = write
         self.done = done
 
-    def create(self, stored: Stored) -> None:
-        self.inner.create(stored)
+    def create(self, stored: Stored, batch: Batch) -> None:
+        self.inner.create(stored, batch)
+        self._write(stored.run, batch)
 
     def append(self, run: str, batch: Batch) -> None:
         self.inner.append(run, batch)
+        self._write(run, batch)
+
+    def _write(self, run: str, batch: Batch) -> None:
         for event in events_of(run, batch):
             self.write(line(event))
 

@@ -13,8 +13,8 @@ turns:
       - {result: {status: open}}    # what a tool gave back; {error: why} is a failure
       - {answer: "yes"}             # what the person answers in the middle of a step
 ```
-YAML, or JSONL with the head in the first line and one turn in each other line. The text beside calls
-is what the model says once they are done, unless another reply follows.
+YAML, or JSONL with the head in the first line and one turn in each other line. The text beside
+calls is what the model says once they are done, unless another reply follows.
 """
 
 from __future__ import annotations

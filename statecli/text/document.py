@@ -42,7 +42,8 @@ def duplicate_key(
     name: str, where: Path, extent: tuple[int, int], other: tuple[str, int, int]
 ) -> Problem:
     """The problem of a key that stands twice in one mapping, in YAML and JSON alike."""
-    message = f"the key '{shortened(name, 60)}' is already there; most readers silently keep only the last one"
+    shown = shortened(name, 60)
+    message = f"the key '{shown}' is already there; most readers silently keep only the last one"
     return Problem("duplicate-key", message, *extent, other=other, where=where)
 
 

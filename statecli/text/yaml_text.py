@@ -230,6 +230,7 @@ class _Converter:
         if type(node) is ScalarNode:
             text: str = node.value
             if tag in ("!", _CORE + "str"):
+                self.quoted.append(text)
                 return text
             if tag == _CORE + "null":
                 return None

@@ -15,6 +15,11 @@ Bad (the map of states itself; a note):
       type: user
       transition: {next: [ask]}
 
+Bad (the states as a list, as only a plan has them):
+    initial: ask
+    states:
+      - {id: ask, type: user, transition: {next: [ask]}}
+
 Good:
     initial: ask
     states:
@@ -31,8 +36,9 @@ from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
 from statecli.load.loader import holds_states, is_state
-from statecli.model.data import described, is_map
+from statecli.model.data import described, is_list, is_map
 from statecli.model.diagnostic import Edit, Finding, Fix
+from statecli.model.graph import KINDS, PLAN_KINDS
 from statecli.model.nearest import nearest
 from statecli.model.span import Place
 from statecli.text.document import Document, offsets
@@ -54,7 +60,13 @@ def check(facts: Facts) -> Iterator[Finding]:
     if not is_map(top):
         yield Finding(message=_no_graph(facts.document), at=Place(()), hint=_SHAPE)
         return
-    if facts.graph is not None and facts.graph.bare:
+    if _is_listed(top):
+        yield Finding(
+            message="this is the states form written as a list",
+            at=Place(("states",), "key"),
+            hint="write a mapping from names to states: states: {ask: {type: user, ...}, ...}",
+        )
+    elif facts.graph is not None and facts.graph.bare:
         yield Finding(
             message="the file is the map of states itself, without 'states' around it",
             at=Place(()),
@@ -66,6 +78,21 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield _none(top)
 
 
+def _is_listed(top: dict[str, object]) -> bool:
+    """Whether these are states of the `states` form, each with its name inside; a plan has keys
+    that no such state has."""
+    states = top.get("states")
+    if not is_list(states) or not states or "initial_state_id" in top:
+        return False
+    maps = [state for state in states if is_map(state) and _OF_PLANS.isdisjoint(state)]
+    leading = any(is_map(state.get("transition")) for state in maps)
+    ours = leading or any(state.get("type") in _KINDS for state in maps)
+    return len(maps) == len(states) and ours and (leading or "initial" in top)
+
+
+#: What only a state of a plan has, and the kinds that none has.
+_OF_PLANS = frozenset({"tasks", "goal", "transitions"})
+_KINDS = tuple(kind for kind in KINDS if kind not in PLAN_KINDS)
 _SHAPE = "write a mapping with 'states'"
 
 

@@ -76,12 +76,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         if len(words) > MOST:
             words = [*words[: MOST - 1], f"{len(words) - MOST + 1} more regions"]
         name, last = found.state.name, gaps[-1]
+        match = "match" if len(gaps) > 1 else "matches"
         example = f" (for example {shown(last.sample)})" if last.low != last.high else ""
         plan = "on completion" if found.state.is_plan else "without a condition"
         yield Finding(
-            message=(
-                f"{joined(words)} {'match' if len(gaps) > 1 else 'matches'} nothing in '{name}'{example}"
-            ),
+            message=f"{joined(words)} {match} nothing in '{name}'{example}",
             at=ways_out(found.state),
             states=(name,),
             hint=f"close the {'gaps' if len(gaps) > 1 else 'gap'}, or add a route {plan}",

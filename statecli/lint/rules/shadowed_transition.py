@@ -64,7 +64,7 @@ from statecli.model.diagnostic import Finding, Related
 from statecli.model.graph import State, Transition
 from statecli.model.guard import AllOf, AnyOf, Guard, Turns, walk
 from statecli.model.span import Place
-from statecli.model.words import in_words
+from statecli.model.words import in_words, part_in_words
 
 FAMILY = "guards"
 SEVERITY = "error"
@@ -177,11 +177,11 @@ def _reason(first: Transition, way: Transition) -> str:
         order = "it stands before this one"
     else:
         order = f"priority {first.priority:g} before {way.priority:g}"
-    one, two = _words(first), _words(way)
     if way.guard is None:
-        return f"'{one}' always holds, and that leads to '{first.target}' first ({order})"
+        return f"'{_words(first)}' always holds, and that leads to '{first.target}' first ({order})"
     if first.guard == way.guard:
         return f"the same condition leads to '{first.target}' first ({order})"
+    one, two = (part_in_words(guard) for guard in (first.guard, way.guard) if guard is not None)
     if len(one) + len(two) > _LONG:
         return f"whenever it holds, the way to '{first.target}' is taken first ({order})"
     return f"whenever {two}, {one} too, and that leads to '{first.target}' first ({order})"

@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
+from statecli.lint.lost import texts_in
 from statecli.lint.objects import called
 from statecli.model.data import is_map
 from statecli.model.diagnostic import Edit, Finding, Fix
@@ -81,7 +82,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             message=f"unknown field '{_short(issue.key)}' in {called(issue.object)}",
             at=at,
             states=facts.owner(issue.path),
-            hint=f"did you mean '{guess}'?" if guess is not None else _advice(issue),
+            hint=f"did you mean '{guess}'?" if guess is not None else _advice(facts, issue),
             fix=fix,
             severity="error" if needed else None,
         )
@@ -133,7 +134,7 @@ def _both(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _advice(issue: UnknownKey) -> str:
+def _advice(facts: Facts, issue: UnknownKey) -> str:
     """Where the key belongs, or what there is to choose from."""
     if issue.object.endswith("state"):
         if issue.key in OBJECTS["transition"] and issue.object == "plan_state":
@@ -143,6 +144,9 @@ def _advice(issue: UnknownKey) -> str:
         kinds = [kind for kind in _STATE_KINDS if issue.key in OBJECTS[state_object(kind)]]
         if kinds:
             return f"remove it: only states of the kind {listed(kinds, 'or')} have it"
+        named = [name for name in texts_in([facts.value(issue.path)]) if name in facts.index]
+        if named and issue.object != "plan_state":
+            return f"if it leads there, write transition: {{next: [{', '.join(named[:3])}]}}"
     elif issue.object == "states graph" and issue.key in OBJECTS["user state"]:
         return "indent it into the state that it belongs to"
     if len(issue.known) <= FEW and issue.known:

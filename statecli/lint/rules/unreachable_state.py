@@ -79,7 +79,7 @@ def _finding(facts: Facts, names: list[str], start: str) -> Finding:
         message=f"no path from {start} leads to '{first}'{more}",
         at=facts.place(first),
         states=tuple(names),
-        hint=f"lead a transition to '{first}', or remove it",
+        hint=hint,
         fix=None if facts.unclear else Fix(f"remove {listed(names)}", edits),
     )
 
