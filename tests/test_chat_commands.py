@@ -262,6 +262,17 @@ def test_break() -> None:
     assert both.after("/break") == ["stopping before ask, after look"]
 
 
+def test_stops_of_plan_states() -> None:
+    """A turn of plan states is one body; it is finished, then the chat stops."""
+    for stops, told in (
+        (Stops(after={"welcome"}), "stopped after 'welcome'"),
+        (Stops(before={"bye"}), "stopped at 'bye'"),
+    ):
+        chat = Chat(PLAN, "Ann", "cats", "yes", stops=stops)
+        assert chat.after("cats")[-1] == told
+        assert chat.state == "__end__"
+
+
 def test_trace() -> None:
     seen = Chat(PLAN, "Ann", "/trace 3").after("/trace 3")
     assert [line.split()[1] for line in seen] == ["turned", "guard_missing_field", "waiting"]

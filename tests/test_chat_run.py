@@ -186,6 +186,18 @@ def test_a_read_only_data_folder(loop: Path, tmp_path: Path) -> None:
     assert b"--store" in done.stderr or b"STATECLI_DATA" in done.stderr
 
 
+def test_a_tool_that_nobody_played_is_asked_about_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The input ended at the question what it gives back, so it was never called."""
+    monkeypatch.setenv("STATECLI_DATA", str(tmp_path))
+    graph = REPOSITORY / "graphs" / "support_router.yaml"
+    run("chat", graph, "--task-id", "here", stdin="ann@example.org\n")
+    done = run("chat", graph, "--resume", "here", stdin="premium\nrefund\n600\n")
+    assert done.code == 0
+    assert done.out.endswith("Your personal adviser will call you within the hour.\n")
+
+
 def test_the_graph_is_changed_between_two_runs(loop: Path) -> None:
     run("chat", loop, "--force", "--task-id", "here", stdin="4\n1\n")
     loop.write_text(LOOP.replace("stuck", "blocked"))

@@ -275,3 +275,11 @@ def test_a_custom_kind_of_the_config(tmp_path: Path) -> None:
     assert "unknown-state-type" in validate(tmp_path / "g.yaml").rules()
     (tmp_path / "statecli.toml").write_text('custom-kinds = ["plan"]\n')
     assert "unknown-state-type" not in validate(tmp_path / "g.yaml").rules()
+
+
+def test_a_config_cannot_move_the_cursor(tmp_path: Path) -> None:
+    """A config may come with a stranger's repository."""
+    result = check(tmp_path, '"\\u001b]0;mine\\u0007" = 1\n')
+    assert result.code == 2
+    assert "\x1b" not in result.err
+    assert "no setting is named '␛]0;mine␇'" in result.err

@@ -259,3 +259,13 @@ states:
     turns = "  - {say: x, replies: [calls: [t: {}], result: {error: no}]}\n"
     shown = played(tmp_path, turns, graph)
     assert shown[-3:-1] == ["failed in 'b': t: no", "-> c (on_error)"]
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_every_text_is_written_so_that_it_is_read_back(lines: bool) -> None:
+    """Also what only one of YAML 1.1 and 1.2 takes for a number or for the end of a line."""
+    said = ["1e3", "0o14", "yes", "1_000", "12:30", "", "~", ".nan", "a: b", "# x", "x\x85 y\u2028"]
+    text = write([{"say": line} for line in said], graph="g.yaml", digest="12e5", lines=lines)
+    found = read("x.jsonl" if lines else "x.yaml", text.encode())
+    assert [turn.say for turn in found.turns] == said
+    assert found.digest == "12e5"

@@ -115,6 +115,11 @@ def test_why_a_file_is_skipped(text: str, reason: str, tmp_path: Path) -> None:
     assert reason in skipped(validate("x.yaml"))["x.yaml"]
 
 
+def test_states_with_events_and_our_kinds_are_no_chart(tmp_path: Path) -> None:
+    folder(tmp_path, x_yaml="initial: a\nstates: {a: {type: user, on: {GO: a}}}\n")
+    assert not skipped(validate("x.yaml"))
+
+
 @pytest.mark.skipif(not CASES.is_dir(), reason="no case files")
 def test_the_config_among_the_cases_is_skipped() -> None:
     result = validate(CASES / "plan-files" / "plan_config__3d002a6.json")
@@ -183,6 +188,18 @@ def test_patterns(pattern: str, found: list[str], tmp_path: Path) -> None:
         path.removeprefix(f"{tmp_path.as_posix()}/") for path in checked(tmp_path / pattern)
     ]
     assert absolute == found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [("[a!].yaml", "!a"), ("[!a].yaml", "!^b"), ("[^a].yaml", "^a"), ("[z-a].yaml", "")],
+)
+def test_sets_in_brackets(pattern: str, found: str, tmp_path: Path) -> None:
+    folder(tmp_path, *(f"{name}.yaml" for name in "ab!^"))
+    result = validate(pattern)
+    assert (result.code == 2) is (found == "")
+    if found:
+        assert "".join(graph["path"][0] for graph in result.data["graphs"]) == found
 
 
 def test_a_file_whose_name_is_a_pattern(tmp_path: Path) -> None:

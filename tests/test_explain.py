@@ -257,7 +257,7 @@ def test_what_is_never_taken_and_why(
         ("priorities.yaml", "sort", 2, {"data": {"n": 10.5}, "holding": [], "turns": {}}),
         ("priorities.yaml", "sort", 3, {"data": {"s": "a"}, "holding": [], "turns": {}}),
         ("priorities.yaml", "sort", 1, {"data": {}, "holding": [], "turns": {"total": 20}}),
-        ("undefined.json", "a", 2, {"data": {"k": 7}, "holding": ["all tasks done"], "turns": {}}),
+        ("undefined.json", "a", 2, {"data": {"k": 7}, "holding": [], "turns": {}}),
         ("undefined.json", "a", 4, {"data": {"k": 4}, "holding": ["all tasks done"], "turns": {}}),
         ("goals.yaml", "explore", 3, {"data": {}, "holding": ["goal closed"], "turns": {}}),
         ("selves.yaml", "again", 1, {"data": {"left": 1}, "holding": [], "turns": {}}),
@@ -324,6 +324,119 @@ def test_several_states_in_the_order_asked_for(capsys: pytest.CaptureFixture[str
         "bye (terminal), line 13",
         "ask (user), line 4",
     ]
+
+
+ORDER = """\
+states:
+  - id: a
+    title: A
+    type: KIND
+    tasks:
+      - {id: t, description: d, deliverables: [{key: k}, {key: o, required: false}]}
+      - {id: u, description: d, deliverables: [{key: n, type: number}]}
+    transitions:
+      - {target_state_id: b, priority: 1}
+      - {target_state_id: b, priority: 2, condition_type: deliverable_value,
+         condition_config: {key: k, value: x}}
+      - {target_state_id: b, priority: 3, condition_type: deliverable_value_numeric,
+         condition_config: {key: n, operator: gt, value: 5}}
+      - {target_state_id: b, priority: 4, condition_type: deliverable_exists,
+         condition_config: {key: o}}
+  - {id: b, title: B}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        # One task after the other: with a number the state is complete, so 'b' came before.
+        ("strict", ["k = 'x', n = 4, o = 'other', all tasks done", "k = 'x'", "", "o = 'other'"]),
+        (
+            "loose",
+            ["k = 'x', n = 4, o = 'other', all tasks done", "k = 'x'", "n = 6", "o = 'other'"],
+        ),
+    ],
+)
+def test_examples_can_happen(
+    kind: str, wanted: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "g.yaml"
+    path.write_text(ORDER.replace("KIND", kind), "utf-8")
+    found = Ran(capsys, "explain", path, "a").out
+    shown = [part.split("with ")[1].split("\n")[0] for part in found.split("taken first, ")[1:]]
+    assert shown == [text for text in wanted if text]
+    routes = Ran(capsys, "explain", path, "a", "--format", "json").data["states"][0]["routes"]
+    assert [bool(route["example"]) for route in routes] == list(map(bool, wanted))
+    assert not any(route["never"] for route in routes)
+
+
+PARTS = """\
+states:
+  - id: a
+    title: A
+    tasks: [{id: t, description: d, deliverables: [{key: e, type: enum, enum_values: [x, y]}]}]
+    transitions:
+      - target_state_id: b
+        condition_type: any_of
+        condition_config:
+          conditions:
+            - {condition_type: turn_count_exceeded, condition_config: {turns: 4}}
+            - {condition_type: all_of, condition_config: {conditions: [
+                {condition_type: deliverable_value, condition_config: {key: e, value: x}},
+                {condition_type: deliverable_value, condition_config: {key: e, value: y}}]}}
+      - {target_state_id: b, priority: 2, condition_type: deliverable_value_in,
+         condition_config: {key: e, values: [x, z]}}
+      - {target_state_id: b, priority: 3, condition_type: deliverable_value,
+         condition_config: {key: e, value: z}}
+  - {id: b, title: B}
+"""
+
+
+def test_only_what_is_wrong_with_all_of_a_condition_makes_its_route_dead(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "g.yaml"
+    path.write_text(PARTS, "utf-8")
+    found = Ran(capsys, "explain", path, "a", "--format", "json").data["states"][0]["routes"]
+    assert [bool(route["never"]) for route in found] == [False, False, True, False]
+    rules = [[item["rule"] for item in route["diagnostics"]] for route in found[:3]]
+    assert rules == [["guard-never-holds"], ["value-not-in-enum"], ["value-not-in-enum"]]
+
+
+WORK = """\
+initial: plan
+states:
+  plan: {type: planner, transition: {next: [work, ask, chat, stop]}}
+  work: {type: executor, transition: {next: [work, ask, stop]}}
+  last: {type: executor, transition: {next: [{to: ask, when: {k: 1}}, last, stop]}}
+  once: {type: executor, transition: {next: [ask]}}
+  ask: {type: user, transition: {next: [plan]}}
+  chat: {type: user, transition: {next: [plan, last, once]}}
+  stop: {type: terminal}
+"""
+PLANNED = "the model chooses among: work, ask, chat, stop; with needs_permission only: ask, chat"
+WORKED = "after the last step or a failed one, the model chooses among: ask, stop"
+
+
+@pytest.mark.parametrize(
+    ("of", "wanted"),
+    [
+        ("plan", [PLANNED] * 4),
+        ("work", ["while steps remain", WORKED, WORKED]),
+        ("last", ["k is 1", "while steps remain", "after the last step or a failed one"]),
+        ("once", ["always"]),
+    ],
+)
+def test_what_an_executor_and_a_planner_offer(
+    of: str, wanted: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "g.yaml"
+    path.write_text(WORK, "utf-8")
+    [found] = Ran(capsys, "explain", path, of, "--format", "json").data["states"]
+    assert [route["needs"] for route in found["routes"]] == wanted
+    assert all(
+        route["target"] in route["choice"] or not route["choice"] for route in found["routes"]
+    )
 
 
 # --- rules ----------------------------------------------------------------------------------------

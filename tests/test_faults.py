@@ -13,6 +13,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -78,9 +80,12 @@ class DeadlyStore(SqliteStore):
         super().__init__(path)
         self.deadly = deadly
 
-    def append(self, run: str, batch: Batch) -> None:
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
         self.deadly.moment()
-        super().append(run, batch)
+        with super()._transaction():
+            yield
+            self.deadly.moment()
         self.deadly.moment()
 
 
@@ -340,54 +345,70 @@ def test_a_full_disk(graph: str, data: Path) -> None:
     store.close()
 
 
-def as_nobody(path: Path) -> dict[str, Any]:
-    """Who may not write: root may anywhere, so nobody in its place."""
-    if os.getuid() != 0:
-        return {}
-    probe = [sys.executable, "-c", f"import statecli; open({str(path)!r}, 'rb')"]
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 300 kB, where this process may mount one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)]
+    if (
+        shutil.which("mount") is None
+        or subprocess.run(words, check=False, capture_output=True).returncode
+    ):
+        pytest.skip("may not mount a disk")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_disk_that_fills_up(graph: str, small_disk: Path) -> None:
+    data = small_disk / "data"
+    text = "\n".join(f"line {number} " + "x" * 900 for number in range(200)) + "\n"
+    code, _, err = chatted(data, graph, lines=text)
+    assert code == 2
+    assert "Traceback" not in err
+    assert "cannot be written" in err
+    kept = heard(data)
+    assert 0 < len(kept) < 200
+    code, _, err = chatted(data, graph, "--resume", "--store", "memory", lines="hi\n")
+    assert code == 2
+    assert "no unfinished session" in err
+    assert heard(data) == kept
+
+
+#: Root may write anywhere, unless it lets go of that.
+WITHOUT_POWERS = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+
+
+@pytest.mark.skipif(
+    os.getuid() == 0 and shutil.which("setpriv") is None, reason="root may write anywhere"
+)
+def test_a_store_that_may_only_be_read(graph: str, tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    shared = folder / "sessions.db"
+    own = tmp_path / "own"
+    assert chatted(own, graph, "--store", str(shared), lines="hi\n")[0] == 0
+    shared.chmod(0o444)
+    folder.chmod(0o555)
+    words = [*(WITHOUT_POWERS if os.getuid() == 0 else []), sys.executable, "-m", "statecli"]
+
+    def run(*args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*words, *args, "--store", str(shared)], input="hi\n", capture_output=True, text=True,
+            check=False, cwd=ROOT, env={**os.environ, "STATECLI_DATA": str(own)},
+        )  # fmt: skip
+
     try:
-        subprocess.run(probe, user=65534, group=65534, cwd=ROOT, check=True, capture_output=True)
-    except (subprocess.CalledProcessError, OSError):
-        pytest.skip("nobody may not even read here")
-    return {"user": 65534, "group": 65534}
-
-
-def test_a_store_that_may_only_be_read(
-    graph: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        shared = folder / "sessions.db"
-        copied = folder / "flow.yaml"
-        copied.write_text(FLOW, "utf-8")
-        (folder / "own").mkdir()
-        assert chatted(folder / "own", str(copied), "--store", str(shared), lines="hi\n")[0] == 0
-        shared.chmod(0o444)
-        (folder / "own").chmod(0o777)
-        shutil.rmtree(folder / "own")
-        (folder / "own").mkdir(mode=0o777)
-        (folder / "own").chmod(0o777)
-        folder.chmod(0o555)
-        try:
-            who = as_nobody(shared)
-            code, _, err = chatted(
-                folder / "own", str(copied), "--store", str(shared), lines="hi\n", **who
-            )
-            assert code == 2
-            assert "cannot be written" in err
-            assert "--store memory" in err
-            assert "Traceback" not in err
-            listed = subprocess.run(
-                [sys.executable, "-m", "statecli", "sessions", "list", "--store", str(shared)],
-                capture_output=True, text=True, check=False, cwd=ROOT,
-                env={**os.environ, "STATECLI_DATA": str(folder / "own")}, **who,
-            )  # fmt: skip
-            assert listed.returncode == 0, listed.stderr
-            assert "waiting" in listed.stdout, "what is there can be looked at"
-        finally:
-            folder.chmod(0o755)
+        done = run("chat", graph)
+        assert done.returncode == 2
+        assert "cannot be written" in done.stderr
+        assert "--store memory" in done.stderr
+        assert "Traceback" not in done.stderr
+        listed = run("sessions", "list")
+        assert listed.returncode == 0, listed.stderr
+        assert "waiting" in listed.stdout, "what is there can be looked at"
+    finally:
+        folder.chmod(0o755)
 
 
 def test_a_damaged_last_page(graph: str, data: Path) -> None:
@@ -530,10 +551,9 @@ def test_a_plan_that_died_in_its_summary_has_ended(tmp_path: Path) -> None:
     again = SqliteStore(tmp_path / "again.db")
     stored = store.get(played.session.run)
     assert stored is not None
-    again.create(stored)
     kept = events[: asked + 1]
     batch = Batch(1, [e.time for e in kept], [e.body for e in kept], "running", "a")
-    again.append(stored.run, batch)
+    again.create(stored, batch)
     session = Session.open(graph, again, stored.run)
     assert session.snapshot.status == "running"
     session.recover()

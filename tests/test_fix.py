@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from run_cli import run, validate
 
 from statecli.lint.fix import MOST_ROUNDS, Fixer
+from statecli.lint.linter import lint
+from statecli.load.loader import load
 from statecli.model.diagnostic import Diagnostic, Edit, Finding, Fix
 from statecli.model.span import Place
 from statecli.text.document import Document
@@ -325,6 +327,70 @@ def test_a_fix_without_end_ends() -> None:
         return [("m", "warning", Edit(Place(("a",)), "x", "after"))]
 
     assert fixer(rule, lambda _: []).fix("a: x\n") == "a: " + "x" * (MOST_ROUNDS + 1) + "\n"
+
+
+def unsafely_fixed(text: str) -> tuple[str, Fixer]:
+    """The text after every fix of the rules."""
+
+    def check(text: str) -> tuple[Document, list[Diagnostic]]:
+        loaded = load("g.yaml", text)
+        return loaded.document, lint(loaded)
+
+    one = Fixer(check, unsafe=True)
+    return one.fix(text), one
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (  # the words of another error change with a name
+            (
+                "initial: u\nstates:\n  u: {type: user, transition: {next: [Tool]}}\n"
+                "  Tool: {type: tool, transition: {next: [b]}}\n"
+                "  b: {type: agent, transition: {next: [Tool]}}\n"
+            ),
+            "Tool",
+            "tool",
+        ),
+        (  # what was held back is shown
+            (
+                "initial: greeet\nstates:\n  greet: {type: user, transition: {next: [greet]}}\n"
+                "  b: {type: agent, transition: {next: [nowhere]}}\n"
+            ),
+            "greeet",
+            "initial: greet",
+        ),
+        (
+            "initial: ask\nstates:\n  ask:\n    type: user\n    transitons: {next: [nowhere, 5]}\n",
+            "transitons",
+            "transition",
+        ),
+        (
+            (
+                "initial: a\nstates:\n  a:\n    type: strcit\n    title: A\n"
+                "    tasks: [{id: t, description: 5}]\n"
+            ),
+            "strcit",
+            "strict",
+        ),
+    ],
+)
+def test_a_fix_that_only_shows_an_error_is_made(text: str, old: str, new: str) -> None:
+    after, one = unsafely_fixed(text)
+    assert new in after
+    assert old not in after
+    assert one.left_out == []
+    again, other = unsafely_fixed(after)
+    assert again == after, "nothing is left for a second run"
+    assert not other.made
+
+
+def test_a_state_is_not_removed_while_the_ways_to_it_are_unclear() -> None:
+    text = (
+        "initial: a\nstates:\n  a: {type: user, on: {say: b}}\n  b: {type: agent, edges: [c]}\n"
+        "  c: {type: terminal}\n  x: {type: agent}\n"
+    )
+    assert unsafely_fixed(text)[0] == text
 
 
 # ---------------------------------------------------------------- files

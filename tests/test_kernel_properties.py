@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import given, settings
 from plans import operations, plans
 
 from statecli.kernel.apply import fold
-from statecli.kernel.calls import Plan
+from statecli.kernel.calls import Outcome, Plan
 from statecli.kernel.choose import Ask, Take, choose
 from statecli.kernel.limits import limit
 from statecli.kernel.order import routes_of
@@ -38,14 +39,14 @@ def do(to: Recorder, op: str, first: str, value: Any) -> None:
     if op == "turn":
         end_turn(to, 0)
         return
-    outcome = {
+    calls: dict[str, Callable[[], Outcome]] = {
         "set": lambda: plan.set_deliverable(first, value),
         "complete": lambda: plan.complete_task(first),
         "skip": lambda: plan.skip_task(first),
         "skip_state": plan.skip_state,
         "close": lambda: plan.close_goal(first),
-    }[op]()
-    if outcome.ok:
+    }
+    if calls[op]().ok:
         settle(to, 0)
 
 

@@ -202,3 +202,33 @@ def test_states_are_put_under_states() -> None:
     state = '"a": {"type": "user", "transition": {"next": ["a"]}}'
     moved = f'{{"initial": "a", "states": {{{state}}}}}'
     assert repaired("g.json", f'{{"initial": "a", {state}}}', "missing-states") == moved
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("{type: user, next: [b]}", "{type: user, transition: {next: [b]}}"),
+        ("{type: user, next: b}", "{type: user, transition: {next: [b]}}"),
+        ("\n    type: user\n    next: [b]", "\n    type: user\n    transition: {next: [b]}"),
+        (
+            "\n    type: user\n    next:\n    - b # c\n    title: A",
+            "\n    type: user\n    transition:\n      next:\n      - b # c\n    title: A",
+        ),
+        (
+            "\n    next:\n      # c\n      - b\n    type: user",
+            "\n    transition:\n      next:\n        # c\n        - b\n    type: user",
+        ),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_next_is_moved_into_its_transition(before: str, after: str, newline: str) -> None:
+    graph = "initial: a\nstates:\n  a: {}\n  b:\n    type: terminal\n"
+    start = graph.replace("{}", before).replace("\n", newline)
+    wanted = graph.replace("{}", after).replace("\n", newline)
+    assert repaired("g.yaml", start) == wanted
+
+
+def test_next_is_moved_in_json() -> None:
+    text = '{"initial": "a", "states": {"a": {"type": "user", "next": ["a"]}}}'
+    moved = '"transition": {"next": ["a"]}'
+    assert repaired("g.json", text) == text.replace('"next": ["a"]', moved)

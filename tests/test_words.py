@@ -98,7 +98,7 @@ def test_words(guard: Guard, wanted: str) -> None:
     [
         ({"intent": "refund", "amount__gt": 0}, "intent is refund and amount > 0"),
         ("tier == 'premium'\n  and amount > 500", "tier == 'premium' and amount > 500"),
-        ({"k__in": ["a", "b"]}, "k is one of a, b"),
+        ({"k__in": ["a", "b"]}, "k is one of 'a', 'b'"),
     ],
 )
 def test_when(when: object, wanted: str) -> None:

@@ -124,7 +124,9 @@ class TerminalLines:
 
     async def _read(self, session: PromptSession[str], prompt: str) -> str:
         try:
-            line = await session.prompt_async(_ascii(prompt), handle_sigint=False)
+            line = await session.prompt_async(
+                _ascii(prompt), handle_sigint=False, set_exception_handler=False
+            )
         except EOFError:
             self.dry = True
             raise EndOfInput from None

@@ -12,7 +12,7 @@ from statecli.chat.signals import signals
 from statecli.kinds.step import Delta
 from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
-from statecli.model.event import Chose, Event, Refused
+from statecli.model.event import Chose, Entered, Event, Refused
 from statecli.model.graph import WAITING_KINDS
 from statecli.model.ports import EndOfInput, Provider, Unanswered
 from statecli.model.snapshot import Snapshot
@@ -155,7 +155,7 @@ class Talk:
         if self.ended:
             self.leaving = True
         elif line.strip() or self.snapshot.status == "limited":
-            self.stops.passing = bool(self.halted)
+            self.stops.passing = self.halted.startswith("before")
             await self.go(line)
 
     async def at_question(self, line: str) -> bool:
@@ -209,37 +209,46 @@ class Talk:
             more = "; Enter leaves, /undo goes back, /save FILE keeps the conversation"
             self.screen.notes("the end" + (more if self.terminal else ""))
         elif self.halted:
-            self.screen.notes(f"stopped {self.halted}" + ("; /continue goes on" * self.terminal))
+            way = "; /continue goes on" if self.snapshot.status == "running" else ""
+            self.screen.notes(f"stopped {self.halted}" + (way if self.terminal else ""))
 
     def _heed(self, event: Event) -> None:
-        """Count lines that do not fit; a plan state that is left may be one to stop after."""
+        """Count lines that do not fit. A turn of plan states is one body: where one of them is
+        entered to stop at, or left to stop after, the turn is finished first."""
         body = event.body
         if isinstance(body, Refused) and body.what == "line":
             self._misfits += 1
         if isinstance(body, Chose) and body.by == "settle" and body.state in self.stops.after:
             self.halted = f"after '{body.state}'"
+        if isinstance(body, Entered) and body.by == "settle" and body.state in self.stops.before:
+            self.halted = f"at '{body.state}'"
+
+    def _waits(self, snapshot: Snapshot) -> bool:
+        """Whether the state hands control back to the person."""
+        kind = self.session.graph.states[snapshot.state].kind
+        return kind in WAITING_KINDS or kind in self.session.custom.waiting
 
     def _before(self, snapshot: Snapshot) -> bool:
         """Whether to stop before a body. One that takes the line just typed is not stopped."""
         stops, state = self.stops, snapshot.state
         self._running = state
-        kind = self.session.graph.states[state].kind
-        waits = kind in WAITING_KINDS or kind in self.session.custom.waiting
-        if stops.passing or (waits and snapshot.line is not None):
+        if stops.passing or (self._waits(snapshot) and snapshot.line is not None):
             stops.passing = False
         elif stops.stepping or state in stops.before:
             self.halted = f"before '{state}'"
         return bool(self.halted)
 
     def _after(self, snapshot: Snapshot) -> bool:
+        """Whether to stop once a body is done; a state that only waits now needs no stop."""
         if self._running in self.stops.after and snapshot.state != self._running:
             self.halted = f"after '{self._running}'"
-        return bool(self.halted)
+        resting = snapshot.line is None and not snapshot.awaits_reply and self._waits(snapshot)
+        return bool(self.halted) and not resting
 
     async def resume_step(self) -> None:
         """Go on from where the run was stopped."""
         more = bool(self.halted)
-        self.stops.passing = more
+        self.stops.passing = self.halted.startswith("before")
         await self.go(None, more=more)
 
     def _taken(self) -> tuple[str, ...]:

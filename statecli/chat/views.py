@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 #: What there is to say of a plan that has ended: it is in no state any more.
 OVER = "the plan has ended; /undo goes back"
 _STATUS = {
-    "waiting": "waiting for you", "interrupted": "stopped by you", "limited": "stopped by a limit", "running": "in the middle",
-    "failed": "failed", "stuck": "stuck: no way out holds", "ended": "at the end",
+    "waiting": "waiting for you", "interrupted": "stopped by you", "running": "in the middle",
+    "limited": "stopped by a limit", "failed": "failed", "stuck": "stuck: no way out holds",
+    "ended": "at the end",
 }  # fmt: skip
 
 

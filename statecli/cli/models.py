@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statecli.cli.running import Opened
+from statecli.discover import reason_of
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
+from statecli.text.document import MAX_BYTES
 from statecli.text.excerpt import plain
 
 if TYPE_CHECKING:
@@ -72,9 +73,10 @@ def _script(file: str) -> Provider:
     from statecli.text.conversation import BadConversation, read
 
     try:
-        return ScriptProvider(read(file, Path(file).read_bytes()))
+        with open(file, "rb") as source:
+            return ScriptProvider(read(file, source.read(MAX_BYTES + 1)))
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Unable(f"{plain(file) or 'script:'}: {reason.lower()}") from None
+        reason = reason_of(error) if isinstance(error, OSError) else str(error).lower()
+        raise Unable(f"{file or 'script:'}: {reason}") from None
     except BadConversation as error:
         raise Unable(plain(str(error))) from None

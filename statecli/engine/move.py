@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from statecli.kernel.choose import Ask, End, Take
 from statecli.kernel.settle import Recorder, enter, settle, tried
 from statecli.model.event import Chose, Ended, Failed, Trial, Waiting
-from statecli.model.graph import PLAN_KINDS, State, Transition
+from statecli.model.graph import END, PLAN_KINDS, State, Transition
 
 #: Builds the event of every step: three times as fast as calling its class.
 _new: Any = tuple.__new__
@@ -72,9 +72,13 @@ def take(
     *,
     by: str,
 ) -> None:
-    """Record the choice and enter the target; a plan state that is entered settles at once."""
+    """Record the choice and enter the target; a plan state that is entered settles at once, the
+    target ``__end__`` of a plan ends the run."""
     target = route.target
     to.emit(_new(Chose, (number, state.name, target, route.number, trials, options, answers, by)))
+    if target == END:
+        to.emit(Ended(number, END))
+        return
     enter(to, number, target, route.number, by)
     if to.graph.states[target].kind in PLAN_KINDS:
         settle(to, number)

@@ -132,11 +132,10 @@ def _passed_over(graph: Graph, state: State, route: Transition, at_turn_end: boo
     """Why a route cannot be taken whatever its guard says, or an empty text: self-transitions never
     fire in settle, and targets that do not exist are passed over; both do not hide the next match.
     The implicit end comes only at the end of a turn."""
-    if state.is_plan:
-        if route.target == state.name:
-            return TO_ITSELF
-        if route.target == END and graph.is_plan:
-            return "" if route.origin == "written" or at_turn_end else NOT_YET
+    if state.is_plan and route.target == state.name:
+        return TO_ITSELF
+    if route.target == END and graph.is_plan:
+        return "" if route.origin == "written" or at_turn_end else NOT_YET
     return "" if route.target in graph.states else NO_SUCH_STATE
 
 

@@ -94,14 +94,35 @@ class Accounts:
         dead = firsts.dead(at)
         never = _never(self.facts, state, way, notes, dead=dead) or firsts.never(at)
         choice = tuple(dict.fromkeys(option.target for option in chosen))
-        if way.guard is not None:
-            needs = in_words(way.guard)
-        elif len(choice) > 1:
-            needs = f"the model chooses among: {', '.join(choice)}"
-        else:
-            needs = "otherwise" if at and not state.fans_out else "always"
+        needs, choice = self._needs(state, way, at, choice)
         example = None if never or (way.guard is None and not at) else firsts.example(at)
         return Route(way, needs, choice if len(choice) > 1 else (), example, never, notes)
+
+    def _needs(
+        self, state: State, way: Transition, at: int, choice: tuple[str, ...]
+    ) -> tuple[str, tuple[str, ...]]:
+        """What a route needs, in words, and the targets beside which it is an option."""
+        if way.guard is not None:
+            return in_words(way.guard), ()
+        after = ""
+        if state.kind == "executor" and state.name in choice and len(choice) > 1:
+            # The steps of the plan decide which of them are options (model.md 3).
+            if way.target == state.name:
+                return "while steps remain", ()
+            choice = tuple(name for name in choice if name != state.name)
+            after = "after the last step or a failed one"
+        if len(choice) > 1:
+            needs = f"the model chooses among: {', '.join(choice)}{self._permitted(state, choice)}"
+            return f"{after}, {needs}" if after else needs, choice
+        return after or ("otherwise" if at and not state.fans_out else "always"), choice
+
+    def _permitted(self, state: State, choice: Sequence[str]) -> str:
+        """What a planner's choice is narrowed to when the person must agree to the plan first."""
+        facts = self.facts
+        names = [n for n in choice if n in facts.index and facts.waiting[facts.index[n]]]
+        if state.kind != "planner" or not names or len(names) == len(choice):
+            return ""
+        return f"; with needs_permission only: {', '.join(names)}"
 
 
 def told(note: Diagnostic) -> str:

@@ -63,14 +63,7 @@ def _mistakes(facts: Facts) -> Iterator[_Mistake]:
     yield from _targets(facts)
     owner = {state.path: number for number, state in enumerate(facts.states)}
     depth = len(facts.states[0].path) if facts.states else 0
-    for issue in facts.issues(UnknownKey) if facts.fired("unknown-key") else ():
-        number = owner.get(issue.path[:depth])
-        if number is None:
-            continue
-        named = _named(facts, [facts.value(issue.path)])
-        guess = facts.guesses.get(issue.path)
-        if guess in _EXITS or issue.key in _WAYS or (named and issue.object in _LEADING):
-            yield _Mistake(number, named)
+    yield from _strays(facts)
     for rule in ("wrong-value-type", "missing-key", "duplicate-key"):
         for finding in facts.fired(rule):
             path = finding.at.path
@@ -84,6 +77,27 @@ def _mistakes(facts: Facts) -> Iterator[_Mistake]:
     for number, state in enumerate(facts.states) if facts.nameless else ():
         if any(way.target in facts.nameless for way in state.transitions):
             yield _Mistake(number)
+
+
+def astray(facts: Facts) -> set[int]:
+    """States some of whose ways out stand under a key that nobody knows."""
+    return {mistake.state for mistake in _strays(facts) if mistake.state is not None}
+
+
+def _strays(facts: Facts) -> Iterator[_Mistake]:
+    issues = facts.issues(UnknownKey)
+    if not issues or not facts.fired("unknown-key") or not facts.states:
+        return
+    owner = {state.path: number for number, state in enumerate(facts.states)}
+    depth = len(facts.states[0].path)
+    for issue in issues:
+        number = owner.get(issue.path[:depth])
+        if number is None:
+            continue
+        named = _named(facts, [facts.value(issue.path)])
+        guess = facts.guesses.get(issue.path)
+        if guess in _EXITS or issue.key in _WAYS or (named and issue.object in _LEADING):
+            yield _Mistake(number, named)
 
 
 def _targets(facts: Facts) -> Iterator[_Mistake]:

@@ -472,6 +472,11 @@ class Facts:
         return doubt.unclear(self)
 
     @cached_property
+    def astray(self) -> set[int]:
+        """States some of whose ways out stand under a key that nobody knows."""
+        return doubt.astray(self)
+
+    @cached_property
     def mended(self) -> tuple[list[list[int]], list[int]]:
         """`successors` and `roots` as they would be without the mistakes that other rules name."""
         return doubt.mended(self)

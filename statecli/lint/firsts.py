@@ -61,6 +61,8 @@ class Firsts:
         #: For each route the rows in which it is taken, and those of them that can happen.
         self.rows: list[int] = []
         self.possible: list[int] = []
+        #: The rows whose values complete the state.
+        self.done = 0
         if state.kind not in KINDS:
             return
         for guard in self.guards:
@@ -69,8 +71,8 @@ class Firsts:
         if self.columns.lay_out():
             self.table = GuardTable(self.guards, self.columns)
             self.rows = _first_rows(facts, state, ways, self.table)
-            possible = self.table.full & ~_impossible(facts, state, self.columns)
-            self.possible = [rows & possible for rows in self.rows]
+            impossible, self.done = _tasks(facts, state, self.columns)
+            self.possible = [rows & ~impossible for rows in self.rows]
 
     def dead(self, at: int) -> bool:
         """Whether the whole condition of a route never holds, whatever the others are."""
@@ -97,7 +99,7 @@ class Firsts:
                     best = (cost, number)
             rows >>= 1
             number += 1
-        return self._described(best[1]) if best is not None else None
+        return self._described(best[1], self.guards[at]) if best is not None else None
 
     def _leaves(self) -> list[Guard]:
         return [part for guard in self.guards if guard is not None for part in walk(guard)]
@@ -123,7 +125,7 @@ class Firsts:
         counters = self.columns.counters
         return self.columns.readings[row // counters.stride % counters.size]
 
-    def _described(self, row: int) -> Example:
+    def _described(self, row: int, guard: Guard | None) -> Example:
         data: dict[str, object] = {}
         holding: dict[str, None] = {}
         for key, axis in self.columns.axes.items():
@@ -133,9 +135,12 @@ class Firsts:
             elif value is not ABSENT:
                 holding[f"{key} is set"] = None
         scopes: set[str] = set()
+        asked = [part for part in walk(guard) if type(part) is Complete] if guard else []
         for leaf in self._leaves():
             if isinstance(leaf, Turns):
                 scopes.add(leaf.scope)
+            elif isinstance(leaf, Complete) and self.done >> row & 1 and leaf not in asked:
+                continue  # the values say so
             elif self._is_free(leaf) and self._holds(leaf, row):
                 holding[in_words(leaf)] = None
         reading = dict(zip(SCOPES, self._reading(row), strict=True))
@@ -153,11 +158,12 @@ class Firsts:
         return isinstance(leaf, Complete | Closed | Opaque)
 
 
-def _impossible(facts: Facts, state: State, columns: Columns) -> int:
-    """The rows that contradict how tasks are done (model.md 5.1, 5.2): those whose values are all
-    there are done, and a strict state does one after the other and skips none."""
+def _tasks(facts: Facts, state: State, columns: Columns) -> tuple[int, int]:
+    """The rows that contradict how tasks are done (model.md 5.1, 5.2), and those whose values do
+    them all: tasks whose values are all there are done, and a strict state does one after the other
+    and skips none."""
     if state.kind not in ("strict", "loose"):
-        return 0
+        return 0, 0
     axes, number, found = columns.axes, facts.index[state.name], 0
     done = may_be = columns.full
     asked: set[str] = set()
@@ -182,7 +188,7 @@ def _impossible(facts: Facts, state: State, columns: Columns) -> int:
     if columns.asks_completion:
         complete = columns.of(Complete())
         found |= (done & ~complete) | (complete & ~may_be)
-    return found
+    return found, done
 
 
 def _simplest(axis: Axis, value: object) -> object:

@@ -30,6 +30,8 @@ def hides_later(facts: Facts, state: State, way: Transition) -> bool:
 def fully_read(facts: Facts, state: State) -> bool:
     """Whether every written route of a state could be read; what is left out is another rule's
     finding, and may be what seems to be missing."""
+    if facts.astray and facts.index[state.name] in facts.astray:
+        return False
     listed = state.settings.get("transitions")
     if not is_list(listed):
         listed = facts.value((*state.path, "transition", "next"))

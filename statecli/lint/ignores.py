@@ -19,6 +19,7 @@ class _Suppression:
     """One word of one suppression: the rule it names, and what it covers.
 
     `line` 0 = the whole file; `path` is set for the key in an object; `used`: it hid something.
+    `whole` is what goes when the word is removed: where it is `alone` the comment, else a comma.
     """
 
     __slots__ = ("alone", "at", "line", "path", "rule", "used", "whole")
@@ -89,10 +90,16 @@ class Ignores:
             else:
                 message = "this suppression names no rule"
                 hint = "write: # statecli: ignore[rule]"
-            fix = None
-            if entry.alone and entry.path is None:
-                fix = Fix("remove the suppression", (Edit(entry.whole, "", "line"),), safe=True)
-            yield Finding(message=message, at=entry.at, hint=hint, fix=fix)
+            yield Finding(message=message, at=entry.at, hint=hint, fix=_removed(entry))
+
+
+def _removed(entry: _Suppression) -> Fix | None:
+    """The fix that takes a word away, with its comment if nothing is left of it."""
+    if entry.path is not None:
+        return None
+    if entry.alone:
+        return Fix("remove the suppression", (Edit(entry.whole, "", "line"),), safe=True)
+    return Fix(f"remove '{entry.rule}'", (Edit(entry.whole, ""),), safe=True)
 
 
 def _comments(document: Document) -> Iterator[_Suppression]:
@@ -113,10 +120,19 @@ def _comments(document: Document) -> Iterator[_Suppression]:
         whole = offsets(match.start(), end if end >= 0 else len(text))
         if not names:
             yield _Suppression("", offsets(match.start(), match.end()), whole, line)
-        for name in names:
-            start = match.start(2) + name.start()
-            at = offsets(start, start + len(name.group()))
-            yield _Suppression(name.group(), at, whole, line, alone=len(names) == 1)
+        inside = match.start(2)
+        for number, name in enumerate(names):
+            start, stop = name.span()
+            at = offsets(inside + start, inside + stop)
+            if len(names) == 1:
+                yield _Suppression(name.group(), at, whole, line)
+                continue
+            if number + 1 < len(names):
+                stop = names[number + 1].start()
+            else:
+                start = names[number - 1].end()
+            item = offsets(inside + start, inside + stop)
+            yield _Suppression(name.group(), at, item, line, alone=False)
 
 
 def _next_line(document: Document, line: int) -> int:

@@ -93,9 +93,10 @@ def _once(facts: Facts, found: list[Diagnostic]) -> list[Diagnostic]:
     for item in found:
         finding = item.finding
         cause = (item.rule, facts.document.offsets(finding.at))
-        causes = [(*cause, finding.message)]
-        for name in finding.states[:1]:  # which of the states it is told of makes no difference
-            causes.append((*cause, finding.message.replace(f"'{name}'", "''")))
+        said = [finding.message]
+        if finding.states:  # which of the states it is told of makes no difference
+            said.append(finding.message.replace(f"'{finding.states[0]}'", "''"))
+        causes = [(*cause, text) for text in said]
         number = next((seen[one] for one in causes if one in seen), len(kept))
         if number < len(kept) and kept[number].finding.at.path != finding.at.path:
             kept[number] = _joined(kept[number], item)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from statecli.model.data import is_list, is_map
@@ -70,6 +71,13 @@ _PLACEHOLDER = re.compile(
 _NO_KEYS = frozenset({"", "none", "null", "empty", "no-key", "nokey", "no_key", "not-needed",
                       "not_needed", "unused", "ollama", "lm-studio", "local", "test", "fake",
                       "sk-no-key-required", "n/a", "-", "x"})  # fmt: skip
+#: An address with a user and a password, and one more argument of an address.
+_LOGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@?#]*:(?P<value>[^\s/@?#]+)@")
+_ARGUMENT = re.compile(r"[?&](?P<name>[A-Za-z][\w.-]*)=(?P<value>[^\s&#\"'<>]+)")
+#: An option of a command, with its value or in front of it.
+_OPTION = re.compile(r"(?:^|(?<=\s))(?P<name>--[A-Za-z][\w-]*)(?:=|\s+)(?P<value>[^\s\"']+)")
+#: Options that say so, for a first look at the text of the whole file.
+_ANY_OPTION = re.compile(r"--[\w-]*(?:key|token|secret|passw|credential|authorization)")
 #: How they begin, for a first look at the text of the whole file.
 _BEGINNINGS = (
     "sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xox", "AKIA", "AIza", "hf_", "eyJ",
@@ -89,6 +97,8 @@ def secrets(document: Document) -> Iterator[Secret]:
             yield from _in_text(value, path)
         elif (is_map(value) or is_list(value)) and id(value) not in seen:
             seen.add(id(value))
+            if is_list(value) and _is_command(path):
+                yield from _behind_options(value, path)
             pairs = value.items() if is_map(value) else enumerate(value)
             stack.extend([(item, (*path, step)) for step, item in pairs][::-1])
 
@@ -100,7 +110,11 @@ def _is_suspect(document: Document) -> bool:
     told = any(word in names for word in _ENDINGS)
     if told and (_NAMES.search(names) or _MAYBE.search(names)):
         return True
+    if "command" in found.names and _ANY_OPTION.search(document.text):
+        return True
     texts = "\n".join(found.texts)
+    if "://" in texts and (_LOGIN.search(texts) or _ARGUMENT.search(texts)):
+        return True
     return any(_follows(texts, mark, _LOOKS) for mark in _BEGINNINGS)
 
 
@@ -123,17 +137,64 @@ def _follows(text: str, mark: str, pattern: re.Pattern[str]) -> bool:
 
 
 def _in_text(value: str, path: Path) -> Iterator[Secret]:
-    found = False
+    found: list[tuple[int, int]] = []
     for match in _LOOKS.finditer(value):
         kind = match.lastgroup or ""
         if _PLACEHOLDER.search(match.group()):
             continue
-        found = True
         start = match.end(kind) if kind == "bearer" else match.start()
+        found.append((start, match.end()))
         prefix = "" if kind in ("bearer", "pem") else match.group(kind)
         yield Secret(path, (start, match.end()), _KINDS[kind], prefix, _variable(path))
+    for what, (start, end) in _by_form(value, path):
+        if not any(start < stop and begin < end for begin, stop in found):
+            found.append((start, end))
+            yield Secret(path, (start, end), what, "", _variable(path))
     if not found and (within := _by_name(value, path)) is not None:
         yield Secret(path, within, f"the value of '{_last(path)}'", "", _variable(path))
+
+
+def _by_form(value: str, path: Path) -> Iterator[tuple[str, tuple[int, int]]]:
+    """What stands where an address or a command has its secrets."""
+    if "://" in value:
+        for match in _LOGIN.finditer(value):
+            if _is_key(match["value"]):
+                yield "the password in an address", match.span("value")
+        for match in _ARGUMENT.finditer(value):
+            if _NAMES.search(_folded(match["name"])) and _is_key(match["value"]):
+                yield f"the value of '{match['name']}' in an address", match.span("value")
+    if _is_command(path) or _is_command(path[:-1]):
+        for match in _OPTION.finditer(value):
+            if _NAMES.search(_option(match["name"])) and _is_key(match["value"]):
+                yield f"the value of '{match['name']}'", match.span("value")
+
+
+def _behind_options(command: list[object], path: Path) -> Iterator[Secret]:
+    """The items of a command that stand behind an option like `--password`."""
+    for number, (option, value) in enumerate(pairwise(command), 1):
+        if isinstance(option, str) and isinstance(value, str) and option.startswith("--"):
+            at = (*path, number)
+            secret = _NAMES.search(_option(option)) and _is_key(value)
+            if secret and not any(_in_text(value, at)):
+                yield Secret(at, (0, len(value)), f"the value of '{option}'", "", _variable(at))
+
+
+def _is_command(path: Path) -> bool:
+    return path[:1] == ("tools",) and path[-1:] == ("command",)
+
+
+def _option(name: str) -> str:
+    return _folded(name.lstrip("-"))
+
+
+def _is_key(word: str) -> bool:
+    """Whether a word is no placeholder, and letters with digits: other words are written in
+    examples."""
+    if len(word) < 6 or _PLACEHOLDER.search(word) or word.casefold() in _NO_KEYS:
+        return False
+    if word.startswith(("/", "~", "./", "-", "$", "{", "%")):
+        return False
+    return any(map(str.isdigit, word)) and any(map(str.isalpha, word))
 
 
 def _by_name(value: str, path: Path) -> tuple[int, int] | None:

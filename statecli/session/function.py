@@ -132,14 +132,14 @@ class FunctionBody:
         if not inspect.isawaitable(result):
             return result
         if not self.waits:
-            if inspect.iscoroutine(result):
-                result.close()
-            raise TypeError(f"'{state.name}' has to wait for something: write it with async def")
+            raise _waits_in_secret(state, result)
         return await result
 
     def _delta(self, state: State, result: Any) -> dict[str, Any]:
         """What a function gave back as a delta of its own: what it keeps may change later."""
         if type(result) is not dict and not isinstance(result, Mapping):
+            if inspect.isawaitable(result):
+                raise _waits_in_secret(state, result)
             kind = type(result).__name__
             raise TypeError(f"'{state.name}' gives back a {kind}: a mapping of fields, or nothing")
         for value in result.values():
@@ -188,6 +188,12 @@ class FunctionBody:
         known = getattr(self.data_type, "model_fields", None)
         known = known or getattr(self.data_type, "__dataclass_fields__", given)
         return self.data_type(**{key: value for key, value in given.items() if key in known})
+
+
+def _waits_in_secret(state: State, result: Any) -> TypeError:
+    if inspect.iscoroutine(result):
+        result.close()
+    return TypeError(f"'{state.name}' has to wait for something: write it with async def")
 
 
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

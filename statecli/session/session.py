@@ -345,7 +345,12 @@ class Session:
             said = [n for n, body in enumerate(late) if not isinstance(body, Streamed)]
             late = late[said[-1] + 1 :] if said else late
         text = "".join(body.text for body in late if isinstance(body, Streamed | Answered))
-        return Open(entry, text, tuple(body for body in late if isinstance(body, Called)))
+        calls = [body for body in late if isinstance(body, Called)]
+        if late and isinstance(late[-1], Interrupted) and late[-1].again:
+            # Nobody answered. If that was what a tool gives back, the person plays it: not sent.
+            done = {body.call for body in late if isinstance(body, Returned)}
+            calls = [call for call in calls if call.call in done]
+        return Open(entry, text, tuple(calls))
 
     def recover(self, note: str = "") -> Open:
         """Make a run that was left in the middle of a step ready to go on: the step begins anew

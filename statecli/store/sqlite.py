@@ -6,10 +6,10 @@ A commit survives the death of the process at any moment. Nothing is updated but
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -43,10 +43,10 @@ class SqliteStore:
         self.path = path
         with self._telling():
             path.parent.mkdir(parents=True, exist_ok=True)
-            fresh = not path.exists()
+            with contextlib.suppress(FileExistsError):
+                # Conversations are private; what SQLite puts beside the file has its permissions.
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             self._db = _opened(path)
-            if fresh:
-                os.chmod(path, 0o600)  # conversations are private
 
     def create(self, stored: Stored, batch: Batch) -> None:
         """A run with its first events."""
@@ -65,7 +65,7 @@ class SqliteStore:
             self._db.executemany("INSERT INTO events VALUES (?,?,?,?,?)", rows)
             self._db.execute("UPDATE runs SET updated=?, status=?, state=? WHERE run=?", summary)
 
-    @contextmanager
+    @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
         self._db.execute("BEGIN IMMEDIATE")
         try:
@@ -107,7 +107,7 @@ class SqliteStore:
     def close(self) -> None:
         self._db.close()
 
-    @contextmanager
+    @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:
         """Errors of the database in words."""
         try:

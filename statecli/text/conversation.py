@@ -38,6 +38,8 @@ REPLY_KEYS = (
 )  # fmt: skip
 #: Those that only tell about an answer.
 _NOTES = ("usage", "latency", "attempts")
+#: What ends a line in YAML 1.1 only.
+_BREAKS = frozenset("\x85\u2028\u2029")
 TURN_KEYS = ("say", "replies", "expect")
 HEAD_KEYS = ("graph", "digest", "about", "data", "turns", "expect")
 
@@ -282,6 +284,8 @@ def _yaml(value: object) -> str:
 
     def written(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
         style = None if isinstance(core_value(text), str) else "'"
+        if not _BREAKS.isdisjoint(text):
+            style = '"'
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Dumper.add_representer(str, written)

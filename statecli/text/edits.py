@@ -47,7 +47,10 @@ def patch(document: Document, fix: Fix) -> Patch | None:
     except NotPossible:
         return None
     newline = document.newline
-    found = sorted({Change(a, b, text.replace("\n", newline)) for a, b, text in found})
+    # (text that was taken from the file has its line ends already)
+    found = sorted(
+        {Change(a, b, text.replace("\r\n", "\n").replace("\n", newline)) for a, b, text in found}
+    )
     if overlapping(found) or emptying(losing):
         return None
     return Patch(tuple(found), tuple(losing))

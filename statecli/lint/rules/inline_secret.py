@@ -10,6 +10,14 @@ Bad:
       done:
         type: terminal
 
+Bad (in an address):
+    tools:
+      crm: {url: "https://crm.example/mcp?api_key=4f9a2c7e1b"}
+    initial: done
+    states:
+      done:
+        type: terminal
+
 Good:
     model: {name: gpt-5-mini, api_key: "${OPENAI_API_KEY}"}
     initial: done

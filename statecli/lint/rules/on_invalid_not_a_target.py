@@ -68,12 +68,14 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         guess = nearest(name, targets)
         at = Place((*state.path, _KEY))
+        hint = f"did you mean '{guess}'?"
+        if guess is None:
+            names = listed(list(dict.fromkeys(targets)), "or", 3)
+            hint = f"name {names}, or add a transition to '{name}'"
         yield Finding(
             message=f"'{name}' is no target of '{state.name}'",
             at=at,
             states=(state.name, name),
-            hint=f"did you mean '{guess}'?"
-            if guess is not None
-            else f"name {listed(list(dict.fromkeys(targets)), 'or', 3)}, or add a transition to '{name}'",
+            hint=hint,
             fix=Fix(f"write '{guess}'", (Edit(at, guess, "text"),)) if guess is not None else None,
         )

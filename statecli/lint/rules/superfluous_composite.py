@@ -118,7 +118,7 @@ def _spilled(facts: Facts, config: Path) -> Fix | None:
     listed = facts.value((*config, "conditions"))
     if _names(facts.value(config[:-1])) is None or not is_list(listed):
         return None
-    if not _in_brackets(facts, config[:-1]):
+    if not _in_brackets(facts, config[:-2]):
         return None
     parts = [_source(facts, (*config, "conditions", at)) for at in range(len(listed))]
     edit = Edit(Place(config[:-1]), ", ".join(parts))

@@ -116,7 +116,7 @@ def _moved(document: Document, path: Path) -> Fix | None:
     if before.strip():
         return None
     lines = [f"  {line}" if line.strip() else line for line in text[start:end].split("\n")]
-    inside = f"{document.newline}{before}" + "\n".join(lines)
+    inside = f"\n{before}" + "\n".join(lines)
     return Fix(title, (Edit(offsets(start, end, path), f"transition:{inside}"),))
 
 

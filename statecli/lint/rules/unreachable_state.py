@@ -80,7 +80,7 @@ def _finding(facts: Facts, names: list[str], start: str) -> Finding:
         at=facts.place(first),
         states=tuple(names),
         hint=hint,
-        fix=None if facts.unclear else Fix(f"remove {listed(names)}", edits),
+        fix=None if facts.unclear or initial in names else Fix(f"remove {listed(names)}", edits),
     )
 
 
