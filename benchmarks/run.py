@@ -1,6 +1,6 @@
 """Measure statecli and print ratios: against bare Python, a bare parse, and its peers.
 
-    python benchmarks/run.py [--quick] [--peers] [--only cold|scale|peers] [--install]
+    python benchmarks/run.py [--quick] [--peers] [--only cold|scale|peers|steps] [--install]
                              [--python PATH]
 
 Exit code: 0 every target met, 1 one missed, 2 statecli does not run with that interpreter.
@@ -17,8 +17,9 @@ from peer_list import install
 from peers import peers
 from scale import scale
 from statecli_side import statecli
+from steps import steps
 
-PARTS = ("cold", "scale", "peers")
+PARTS = ("cold", "scale", "peers", "steps")
 
 
 def main() -> int:
@@ -32,13 +33,14 @@ def main() -> int:
         return 2
     chosen = {options.only} if options.only else {"cold", "scale"}
     if options.peers:
-        chosen.add("peers")
+        chosen |= {"peers", "steps"}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         parts = {
             "cold": lambda: cold(options.python, 7 if options.quick else 21, folder),
             "scale": lambda: scale(options.python, options.quick, folder),
             "peers": lambda: peers(options.python, options.quick, folder),
+            "steps": lambda: steps(options.python, options.quick, folder),
         }
         fits = [parts[part]() for part in PARTS if part in chosen]
     print("\nevery measured target met" if all(fits) else "\na target was missed: see OVER above")

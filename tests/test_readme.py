@@ -37,7 +37,8 @@ def printed(command: str, folder: Path) -> list[str]:
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m statecli "$@"\n')
     shim.chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "STATECLI_DATA": str(folder / "data")}
+    data = str(folder / "data")
+    environment = {**os.environ, "PATH": path, "STATECLI_DATA": data, "COLUMNS": "120"}
     done = subprocess.run(  # noqa: PLW1510 - the exit code of a pipe says nothing here
         ["sh", "-c", command],
         capture_output=True,

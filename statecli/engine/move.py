@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from statecli.kernel.choose import Ask, End, Take
+from statecli.kernel.choose import Ask, End, Take, only_way
 from statecli.kernel.settle import Recorder, enter, settle, tried
-from statecli.model.event import Chose, Ended, Failed, Trial, Waiting
-from statecli.model.graph import END, PLAN_KINDS, State, Transition
+from statecli.model.event import Chose, Ended, Entered, Failed, Trial, Waiting
+from statecli.model.graph import END, PLAN_KINDS, WAITING_KINDS, Graph, State, Transition
 
 #: Builds the event of every step: three times as fast as calling its class.
 _new: Any = tuple.__new__
@@ -30,6 +30,12 @@ def move(
     without a guard. Options: the model has to choose, nothing has moved yet; otherwise what
     happened is recorded.
     """
+    if allowed is None:
+        always = _always(to.graph).get(state.name)
+        if always is not None and always.by == by and always.chose.token == number:
+            to.emit(always.chose)
+            to.emit(always.entered)
+            return None
     choice, trials = tried(to, number)
     if type(choice) is Take:
         route = choice.transition
@@ -54,6 +60,29 @@ def move(
         tried_ = "; ".join(f"-> {t.target}: {_truth(t)}" for t in trials)
         _stuck(to, number, state, trials, tried_ or "it has no way out")
     return None
+
+
+class _Always(NamedTuple):
+    """The move of a state that has one way out and no guard, to a state of no plan: the same two
+    events each time, made once."""
+
+    by: str
+    chose: Chose
+    entered: Entered
+
+
+def _always(graph: Graph) -> dict[str, _Always]:
+    known: dict[str, _Always] | None = graph.memory.get("always")
+    if known is None:
+        known = graph.memory["always"] = {}
+        for name, state in graph.states.items():
+            only = only_way(graph, name)
+            if only is None or graph.states[only[0].transition.target].is_plan:
+                continue
+            route, by = only[0].transition, "line" if state.kind in WAITING_KINDS else "order"
+            chose = Chose(0, name, route.target, route.number, only[1], by=by)
+            known[name] = _Always(by, chose, Entered(0, route.target, route.number, by))
+    return known
 
 
 def _stuck(to: Recorder, number: int, state: State, trials: tuple[Trial, ...], why: str) -> None:

@@ -2,6 +2,9 @@
 
 Why: where they meet again, the branch that is written later overwrites what the other one found;
 half of the work is gone without a word.
+An entry of `merge` is about the branches of its group only, and `overwrite` says no more than none.
+Transitions without a `group` are one group, `default`; where no transition into the join names one,
+the only entry of `merge` is about it, whatever it is called.
 
 Bad:
     initial: split
@@ -46,10 +49,6 @@ Bad (it merges a group that nobody is in):
       terms: {type: agent, writes: [finding], transition: {next: [{to: weigh, group: facts}]}}
       weigh: {type: agent, join: all, merge: {fact: merge}, transition: {next: [done]}}
       done: {type: terminal}
-
-An entry of `merge` is about the branches of its group only, and `overwrite` says no more than none.
-Transitions without a `group` are one group, `default`; where no transition into the join names one,
-the only entry of `merge` is about it, whatever it is called.
 
 Fix: give each branch a field of its own, give the field a reducer that keeps both, or say with
 `merge` at the join how its group is merged.

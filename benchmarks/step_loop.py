@@ -1,0 +1,251 @@
+"""One loop between two states that do nothing but count, with one library, in a process of its own.
+
+    PYTHON benchmarks/step_loop.py LIBRARY STEPS [FILE]
+
+Prints CPU and wall seconds of the steps alone, without imports and building. FILE is a database,
+for those that keep their steps. The libraries are imported by name because they are installed only
+in the venv of the peers.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypedDict
+
+TRANSITIONS = [["go", "a", "b"], ["go", "b", "a"]]
+
+
+class Data(TypedDict):
+    """What the loop counts."""
+
+    x: int
+
+
+def count(data: Any) -> Any:
+    return {"x": data["x"] + 1}
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    cpu, wall = time.process_time(), time.perf_counter()
+    work()
+    return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def repeated(step: Callable[[], object], steps: int) -> tuple[float, float]:
+    def loop() -> None:
+        for _ in range(steps):
+            step()
+
+    return timed(loop)
+
+
+# --- ours -------------------------------------------------------------------------------
+
+
+def _run(**more: Any) -> Any:
+    from statecli import GraphBuilder, Run
+
+    graph = (
+        GraphBuilder()
+        .with_states(a=count, b=count)
+        .with_transitions(("a", "b"), ("b", "a"))
+        .with_initial("a")
+        .build()
+    )
+    return Run(graph, data={"x": 0}, **more)
+
+
+def statecli(steps: int, _: str) -> tuple[float, float]:
+    """Every event is recorded in memory."""
+    run = _run()
+    found = repeated(run.step, steps)
+    assert run.data["x"] == steps
+    assert len(run.events) == 1 + 3 * steps
+    return found
+
+
+def statecli_sqlite(steps: int, file: str) -> tuple[float, float]:
+    from pathlib import Path
+
+    from statecli.store.sqlite import SqliteStore
+
+    store = SqliteStore(Path(file))
+    run = _run(store=store, task_id="r")
+    found = repeated(run.step, steps)
+    assert len(store.events("r")) == 1 + 3 * steps
+    return found
+
+
+def statecli_messages(steps: int, file: str) -> tuple[float, float]:
+    """A long run that says something at each step and remembers the last twenty messages."""
+    from pathlib import Path
+
+    from statecli import GraphBuilder, Run, register_reducer
+    from statecli.store.sqlite import SqliteStore
+
+    @register_reducer("last_20")
+    def last_20(old: Any, new: Any) -> Any:
+        return [*(old if isinstance(old, list) else ()), *new][-20:]
+
+    def say(data: Any) -> Any:
+        number = data["x"] + 1
+        return {"x": number, "messages": [{"role": "assistant", "content": f"message {number}"}]}
+
+    graph = (
+        GraphBuilder()
+        .with_states(a=say, b=say)
+        .with_transitions(("a", "b"), ("b", "a"))
+        .with_fields(x={"type": "int"}, messages={"type": "list", "reducer": "last_20"})
+        .with_initial("a")
+        .build()
+    )
+    run = Run(graph, data={"x": 0, "messages": []}, store=SqliteStore(Path(file)), task_id="r")
+    found = repeated(run.step, steps)
+    assert last_20([1], [2]) == [1, 2]
+    assert len(run.data["messages"]) == 20
+    return found
+
+
+def resume(steps: int, file: str) -> tuple[float, float]:
+    """How long a session of `steps` events takes to open, and its rows to be read: not seconds of
+    CPU and wall, but of the two."""
+    import sqlite3
+    from pathlib import Path
+
+    from statecli.session.session import Session
+    from statecli.store.sqlite import SqliteStore
+
+    store = SqliteStore(Path(file))
+    run = _run(store=store, task_id="r")
+    for _ in range(steps // 3):
+        run.step()
+    store.close()
+
+    def opened() -> None:
+        again = SqliteStore(Path(file))
+        session = Session.open(run.graph, again, "r")
+        assert session.snapshot == run._session.snapshot
+        again.close()
+
+    def rows() -> None:
+        with sqlite3.connect(file) as db:
+            found = db.execute("SELECT * FROM events WHERE run='r' ORDER BY number").fetchall()
+        db.close()
+        assert len(found) > steps - 3
+
+    best = [min(timed(work)[0] for _ in range(7)) for work in (opened, rows)]
+    return best[0], best[1]
+
+
+# --- the peers --------------------------------------------------------------------------
+
+
+def transitions(steps: int, _: str) -> tuple[float, float]:
+    class Model:
+        pass
+
+    model: Any = Model()
+    machine = import_module("transitions").Machine
+    machine(model, states=["a", "b"], transitions=TRANSITIONS, initial="a", auto_transitions=False)
+    return repeated(model.go, steps)
+
+
+def statemachine(steps: int, _: str) -> tuple[float, float]:
+    create = import_module("statemachine.io").create_machine_class_from_definition
+    states = {
+        "a": {"initial": True, "on": {"go": [{"target": "b"}]}},
+        "b": {"on": {"go": [{"target": "a"}]}},
+    }
+    machine = create("Loop", states)()
+    return repeated(lambda: machine.send("go"), steps)
+
+
+def _burr(builder: Any) -> Any:
+    core = import_module("burr.core")
+
+    def counting(state: Any) -> Any:
+        return state.update(x=state["x"] + 1)
+
+    one = core.action(reads=["x"], writes=["x"])(counting)
+    return (
+        builder.with_actions(a=one, b=one)
+        .with_transitions(("a", "b"), ("b", "a"))
+        .with_state(x=0)
+        .with_entrypoint("a")
+    )
+
+
+def burr(steps: int, _: str) -> tuple[float, float]:
+    builder = import_module("burr.core").ApplicationBuilder()
+    return repeated(_burr(builder).build().step, steps)
+
+
+def burr_sqlite(steps: int, file: str) -> tuple[float, float]:
+    persister = import_module("burr.core.persistence").SQLitePersister(db_path=file)
+    persister.initialize()
+    builder = import_module("burr.core").ApplicationBuilder()
+    app = _burr(builder).with_identifiers(app_id="r", partition_key="p")
+    found = repeated(app.with_state_persister(persister).build().step, steps)
+    persister.connection.close()
+    return found
+
+
+def _langgraph(steps: int, saver: Any) -> tuple[float, float]:
+    module = import_module("langgraph.graph")
+    graph = module.StateGraph(Data)
+    graph.add_node("a", count)
+    graph.add_node("b", count)
+    graph.add_edge(module.START, "a")
+    graph.add_edge("a", "b")
+    ways = {"a": "a", module.END: module.END}
+    graph.add_conditional_edges("b", lambda s: module.END if s["x"] >= steps else "a", ways)
+    app = graph.compile(checkpointer=saver) if saver else graph.compile()
+    config = {"recursion_limit": 10 * steps, "configurable": {"thread_id": "1"}}
+    return timed(lambda: app.invoke({"x": 0}, config))
+
+
+def langgraph(steps: int, _: str) -> tuple[float, float]:
+    return _langgraph(steps, None)
+
+
+def langgraph_memory(steps: int, _: str) -> tuple[float, float]:
+    return _langgraph(steps, import_module("langgraph.checkpoint.memory").InMemorySaver())
+
+
+def langgraph_sqlite(steps: int, file: str) -> tuple[float, float]:
+    module = import_module("langgraph.checkpoint.sqlite")
+    with module.SqliteSaver.from_conn_string(file) as saver:
+        return _langgraph(steps, saver)
+
+
+def pydantic_graph(steps: int, _: str) -> tuple[float, float]:
+    module = import_module("pydantic_graph")
+    builder = module.GraphBuilder(input_type=int, output_type=int)
+
+    async def counting(context: Any) -> int:
+        return int(context.inputs) + 1
+
+    hint = module.StepContext[None, None, int]
+    counting.__annotations__ = {"context": hint, "return": int}
+    first = builder.step(node_id="a")(counting)
+    second = builder.step(node_id="b")(counting)
+    decision = (
+        builder.decision()
+        .branch(builder.match(int, matches=lambda v: v >= steps).to(builder.end_node))
+        .branch(builder.match(int).to(first))
+    )
+    builder.add(
+        builder.edge_from(builder.start_node).to(first),
+        builder.edge_from(first).to(second),
+        builder.edge_from(second).to(decision),
+    )
+    graph = builder.build()
+    return timed(lambda: asyncio.run(graph.run(inputs=0)))
+
+
+if __name__ == "__main__":
+    name, steps = sys.argv[1], int(sys.argv[2])
+    cpu, wall = globals()[name](steps, sys.argv[3] if len(sys.argv) > 3 else "")
+    print(f"{cpu} {wall}")
