@@ -64,12 +64,15 @@ PEERS = (
     _library("pydantic-graph", "pydantic_graph"),
 )
 
+#: Where langgraph keeps its steps; a package of its own.
+SAVER = _library("langgraph-checkpoint-sqlite", "langgraph")
+
 
 def install() -> None:
     """Install every peer from its registry; one that cannot be installed is named, and left out."""
     if not PYTHON.exists():
         run([sys.executable, "-m", "venv", str(PYTHON.parent.parent)])
-    for peer in PEERS:
+    for peer in (*PEERS, SAVER):
         print(f"{peer.package}: {_install_one(peer)}", flush=True)
 
 

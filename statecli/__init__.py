@@ -14,6 +14,7 @@ __all__ = [
 
 TYPE_CHECKING = False  # `typing` itself would cost more than all of this file
 if TYPE_CHECKING:
+    from statecli.kernel.reducers import register_reducer
     from statecli.lint.linter import lint
     from statecli.load.loader import load
     from statecli.session.builder import GraphBuilder, default, expr, when

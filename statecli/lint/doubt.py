@@ -56,6 +56,9 @@ def mended(facts: Facts) -> tuple[list[list[int]], list[int]]:
             roots.extend(targets)
         elif targets:
             edges[state] = [*edges[state], *targets]
+    wild = {m.state for m in _strays(facts) if m.state is not None and not m.meant}
+    if any(facts.reachable[state] for state in wild):
+        roots.extend(range(len(facts.states)))  # it may have been meant to lead anywhere
     return edges, roots
 
 

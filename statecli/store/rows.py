@@ -26,15 +26,20 @@ class NotPlain(TypeError):
 #: Fields that hold data: anything that a state may write.
 _DATA = frozenset({"data", "early", "value", "result", "arguments"})
 #: Fields that are tuples of the event itself.
-_TUPLES = frozenset({"entries", "forgotten", "reopened", "options", "answers", "tasks"})
+_TUPLES = frozenset({"entries", "forgotten", "reopened", "options", "answers", "tasks", "trials"})
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+_decode = json.JSONDecoder().raw_decode
 _encode_ascii = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _ABSENT: Any = object()
 #: The fields of each body: name, default, whether it holds data.
 _SHAPES: dict[type, list[tuple[str, Any, bool]]] = {
     kind: [(name, kind._field_defaults.get(name, _ABSENT), name in _DATA) for name in kind._fields]
     for kind in BODIES.values()
+}
+#: The fields of each body that are tuples.
+_LISTED: dict[type, list[str]] = {
+    kind: [name for name in kind._fields if name in _TUPLES] for kind in BODIES.values()
 }
 
 
@@ -59,16 +64,15 @@ def loaded(name: str, text: str) -> Body:
     if kind is None:
         raise ValueError(f"no event is named '{name}'")
     try:
-        fields = json.loads(text)
+        fields = _decode(text)[0]
         if not isinstance(fields, dict):
             raise ValueError("an event is a JSON object")
         if '"$' in text:
             fields = {key: _read(value) if key in _DATA else value for key, value in fields.items()}
-        for key in fields.keys() & _TUPLES:
-            if type(fields[key]) is list:
-                fields[key] = tuple(fields[key])
-        if "trials" in fields:
-            fields["trials"] = tuple([Trial(*item) for item in fields["trials"]])
+        for key in _LISTED[kind]:
+            value = fields.get(key)
+            if type(value) is list:
+                fields[key] = tuple(value if key != "trials" else [Trial(*item) for item in value])
         return kind(**fields)
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not an event '{name}': {error}") from None
