@@ -67,7 +67,7 @@ def _against(python: str, ours: Loop, peers: tuple[Loop, ...], rounds: int, fold
             best = found.get(loop.title, (cpu, wall))
             found[loop.title] = (min(best[0], cpu), min(best[1], wall))
     print()
-    table = Table((ours.title, 30), ("CPU us", 8), ("wall us", 8), ("CPU", 7), ("wall", 7))
+    table = Table(("one step", 30), ("CPU us", 8), ("wall us", 8), ("CPU", 7), ("wall", 7))
     if ours.title not in found:
         print(problems.get(ours.title, "it does not run"))
         return False

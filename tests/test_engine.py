@@ -9,6 +9,7 @@ from scripted import World, call, graph_of, play
 
 from statecli.kernel.choose import End, Stay, Stuck, Take, choose
 from statecli.kernel.reducers import register_reducer
+from statecli.llm.script import ScriptProvider
 from statecli.model.event import (
     Answered,
     Called,
@@ -20,6 +21,7 @@ from statecli.model.event import (
     Guard_Missing_Field,
     Interrupted,
     Limited,
+    Refused,
     Resumed,
     Said,
     Skipped,
@@ -30,6 +32,7 @@ from statecli.model.event import (
 )
 from statecli.model.ports import Chunk, EndOfInput, ModelError, Request, ToolResult, ToolSpec
 from statecli.model.snapshot import Snapshot, Token
+from statecli.text.conversation import read
 
 LOOP = """
 initial: ask
@@ -455,6 +458,23 @@ def test_a_budget_of_tokens() -> None:
     assert played.snapshot.work.tokens_spent == 0, "the next line begins anew"
 
 
+def test_a_budget_of_tokens_in_a_conversation_file() -> None:
+    file = b"turns: [{replies: [{reply: a, usage: {input: 8, output: 4}}, {reply: b}]}]"
+    script = ScriptProvider(read("s.yaml", file))
+    script.begin(script.conversation.turns[0])
+
+    class Scripted(World):
+        def complete(self, request: Request) -> Any:
+            return script.complete(request, None)  # type: ignore[arg-type]  # nobody is asked
+
+    text = """
+limits: {max_tokens: 10}
+states: {a: {type: agent, transition: {next: [a]}}}
+"""
+    (limited,) = play(text, world=Scripted()).of(Limited)
+    assert limited.message == "max_tokens: 12 of 10 tokens"
+
+
 def test_a_budget_of_money() -> None:
     text = "limits: {max_cost: 1}\n" + LOOP.replace("[look, ask]", "[look]")
     (limited,) = play(text, "hi", answers=[spends(1)] * 3).of(Limited)
@@ -596,6 +616,15 @@ states:
     played = play(text, "1", answers=["?", call("set_deliverable", key="k", value="1")])
     assert played.snapshot.status == "ended"
     assert played.world.answers == []
+
+
+def test_a_terminal_state_of_a_plan_says_its_message_or_the_farewell() -> None:
+    text = FAREWELL.replace("SUMMARY", "summary_behavior: none")
+    done = text + "  - {id: two, title: Two, type: terminal}\n"
+    answers = ["?", call("set_deliverable", key="k", value="1"), "Fine."]
+    assert play(done, "1", answers=answers).said == ["?", "Bye, 1."]
+    spoken = text + "  - {id: two, title: Two, type: terminal, message: Ciao.}\n"
+    assert play(spoken, "1", answers=answers).said == ["?", "Ciao."]
 
 
 GOAL = """
@@ -824,6 +853,23 @@ def test_each_result_is_checked_against_the_type_of_its_field(
     field: str, values: list[Any]
 ) -> None:
     assert "x" in str(writes(field, *values))
+
+
+def test_what_a_plan_collects_is_checked_against_a_declared_field_too() -> None:
+    text = """
+fields: {k: {type: int}}
+states:
+  a:
+    type: loose
+    title: A
+    tasks: [{id: t, description: d, deliverables: [{key: k}]}]
+    transition: {next: [b]}
+  b: {type: terminal}
+"""
+    bad = call("set_deliverable", key="k", value="many")
+    played = play(text, answers=[bad, "How many?"])
+    assert [body.reason for body in played.of(Refused)] == ["'k' is an int, not 'many'"]
+    assert played.snapshot.data.keys() == {"messages"}
 
 
 def test_a_reducer_of_ones_own() -> None:

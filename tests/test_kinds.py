@@ -574,6 +574,17 @@ async def greet(context, agent):
         "the arguments of clock do not fit: missing: 'zone'"]  # fmt: skip
 
 
+def test_custom_data_is_plain(tmp_path: Path) -> None:
+    code = """
+@register_state
+def greet(context, agent):
+    return {"count": object()}
+"""
+    played = custom_played(tmp_path, code)
+    assert [b.error for b in played.of(Failed)] == [
+        "this is no plain data: Object of type object is not JSON serializable"]  # fmt: skip
+
+
 def test_custom_an_error_fails_the_step(tmp_path: Path) -> None:
     code = "@register_state\ndef greet(context, agent):\n    raise OSError('no disk')\n"
     played = custom_played(tmp_path, code)

@@ -164,8 +164,10 @@ def test_a_key_shared_by_tasks_addresses_both() -> None:
         ("{target_state_id: a}", ["a", "b"]),
         ("{target_state_id: nowhere}", ["nowhere", "b"]),
         (
-            "{target_state_id: a}, {target_state_id: c, condition_type: deliverable_exists,"
-            " condition_config: {key: k}}",
+            (
+                "{target_state_id: a}, {target_state_id: c, condition_type: deliverable_exists,"
+                " condition_config: {key: k}}"
+            ),
             ["a", "c", "b"],
         ),
         ("{target_state_id: c}", ["c"]),

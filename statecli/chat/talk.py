@@ -132,6 +132,11 @@ class Talk:
 
     async def _next(self) -> None:
         """Read one line and take it."""
+        opening = getattr(self.recording.inner, "opening", None)
+        if opening is not None and self.snapshot.status == "waiting":
+            question = opening(self.session.graph, self.snapshot)
+            if question:
+                self.screen.write(question)
         try:
             line = await self.lines.read(self.prompt())
         except EndOfInput:

@@ -204,7 +204,7 @@ def show_last(session: Session, show: Callable[[str], None], count: int = 4) -> 
 
 
 def changed(before: str, after: str, path: str) -> str:
-    """What changed in a graph, in a few words: states that came and went."""
+    """What changed in a graph, in a few words: states that came, went, or read otherwise."""
     from statecli.load.loader import load
 
     old, new = load(path, before).graph, load(path, after).graph
@@ -214,7 +214,13 @@ def changed(before: str, after: str, path: str) -> str:
     came = [name for name in new.states if name not in old.states]
     parts = [f"without {', '.join(gone)}"] if gone else []
     parts += [f"with {', '.join(came)}"] if came else []
+    other = [n for n in old.states if n in new.states and _reads_otherwise(old, new, n)]
+    parts += [f"different in {', '.join(other)}"] if other else []
     return "; ".join(parts) or "its text, with the same states"
+
+
+def _reads_otherwise(old: Graph, new: Graph, name: str) -> bool:
+    return old.states[name].settings != new.states[name].settings
 
 
 # --- values that are given ------------------------------------------------------------------------

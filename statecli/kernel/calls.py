@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from statecli.kernel.choose import view_of
 from statecli.kernel.limits import limit
 from statecli.kernel.order import routes_of
+from statecli.kernel.reducers import Misfit, fitted
 from statecli.kernel.settle import Recorder
 from statecli.kernel.tasks import addressed, current, offered, record
 from statecli.kernel.values import Unfit
@@ -53,7 +54,7 @@ class Plan:
         items = [item for item in state.deliverables() if item.key == key]
         if not items:
             return self._undeclared(key, value)
-        stored = converted(items[0], value)
+        stored = self._stored(items[0], value)
         if isinstance(stored, Unfit):
             return self._refuse(f"set_deliverable {key}", stored.reason)
         if state.kind == "strict" and not self._is_due(key):
@@ -64,6 +65,18 @@ class Plan:
             return Outcome(True, f"'{key}' already has this value")
         self.to.emit(Changed(self.number, state.name, data={key: stored}, progress=True))
         return Outcome(True, f"'{key}' is {shown(stored)}")
+
+    def _stored(self, item: Deliverable, value: Any) -> Any:
+        """The value by the deliverable's type, and by that of the field where the graph declares
+        one; else Unfit."""
+        stored = converted(item, value)
+        field = self.to.graph.fields.get(item.key)
+        if isinstance(stored, Unfit) or field is None or field.origin != "declared":
+            return stored
+        try:
+            return fitted(self.to.graph, self.snapshot.data, {item.key: stored}).delta[item.key]
+        except Misfit as error:
+            return Unfit(str(error))
 
     def _undeclared(self, key: str, value: Any) -> Outcome:
         state = self.state

@@ -82,7 +82,7 @@ def body(thing: Any) -> Run:
         if isinstance(content, str) and content:
             step.say(content)
         elif isinstance(content, Mapping):
-            step.change(content)
+            step.change(_plain(content))
         yield None
         if getattr(target, "is_terminal", False):
             step.ended = True
@@ -222,7 +222,7 @@ class ToolManager:
             ToolSpec(tool_name, ""),
         )
         call = step.world.new_id()
-        given, user = dict(arguments or {}), user_id or step.world.user_id or ""
+        given, user = _plain(arguments or {}), user_id or step.world.user_id or ""
         reason = refusal(tool.schema, given)
         if reason:
             raise ModelError(f"the arguments of {tool.name} do not fit: {reason}")
@@ -234,6 +234,15 @@ class ToolManager:
         if not result.ok:
             raise ModelError(f"{tool.name}: {result.text}")
         return shown
+
+
+def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Data as a document holds it: it is stored, and what the code keeps of it may change."""
+    try:
+        found: dict[str, Any] = json.loads(json.dumps(dict(value)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelError(f"this is no plain data: {error}") from None
+    return found
 
 
 def _schema(value: Any) -> dict[str, Any] | None:

@@ -32,6 +32,7 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
     question = Question(f"The skill '{slug}':\n{text}\nShall it be kept?", "yes_no")
     allowed = yes_or_no(await step.world.ask(question)) is True
     step.emit(Approved(f"skill {slug}", allowed))
+    yield None
     if allowed:
         path = await step.world.keep_skill(slug, text)
         step.say(f"The skill '{slug}' is kept in {path}.")

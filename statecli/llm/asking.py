@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from statecli.kernel.reducers import taken
 from statecli.kernel.values import Unfit, parsed
 from statecli.model.data import is_list, is_map, shown
 from statecli.model.graph import Field, Graph
@@ -99,8 +100,8 @@ async def written(ask: Ask, graph: Graph, state: str, names: Sequence[str]) -> d
 
 
 def field_of(graph: Graph, name: str) -> Field:
-    """A field by its name; one that nobody declares takes any text."""
-    return graph.fields.get(name) or plain_field(name)
+    """What may be written into a field; one that nobody declares takes any text."""
+    return taken(graph, name) or plain_field(name)
 
 
 def plain_field(name: str, kind: str = "any", values: tuple[object, ...] = ()) -> Field:

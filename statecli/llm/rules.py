@@ -16,9 +16,10 @@ from statecli.kernel.values import Unfit, parsed, spaced
 from statecli.llm import asking
 from statecli.llm.mentions import field_for, found_in
 from statecli.model.data import shown
-from statecli.model.graph import Deliverable, State, Task
+from statecli.model.graph import Deliverable, Graph, State, Task
 from statecli.model.guard import fold
 from statecli.model.ports import Ask, Call, Chunk, Option, Question, Request, ToolSpec, Unanswered
+from statecli.model.snapshot import Snapshot
 
 SKIP_WORDS = frozenset({"skip", "pass", "-"})
 GIVE_UP_WORDS = frozenset({"give up", "stop", "no thanks", "move on", "skip"})
@@ -55,6 +56,15 @@ class RulesProvider:
             return
         answer = getattr(self, f"_{request.what}")
         yield await answer(request, ask)
+
+    def opening(self, graph: Graph, snapshot: Snapshot) -> str:
+        """What the next line answers where a plan state waits before anything was said in it (it
+        was entered behind a state that had the last word); empty where nothing has to be shown."""
+        state = graph.states.get(snapshot.state)
+        if state is None or not state.is_plan:
+            return ""
+        request = Request("turn", graph, state, snapshot)
+        return _says(request, still_open(request)) if _is_new(request) else ""
 
     async def _reply(self, request: Request, ask: Ask) -> Chunk:
         if request.snapshot.status == "ended":  # the summary that a plan may ask for
@@ -139,8 +149,7 @@ async def _turn(request: Request, ask: Ask) -> list[Chunk]:
 def _says(request: Request, wanted: Sequence[Open], first: str = "") -> str:
     """The next question, after what a call brought, and the name of a state that is new."""
     parts = [first, *_told(request)]
-    visit = _messages(request)[request.snapshot.token.since :]
-    if not any(message.get("role") == "assistant" for message in visit):
+    if not _messages(request)[request.snapshot.token.since :]:
         parts.append(spoken(request.state))
     elif not wanted:
         parts.append(f"[{request.state.name}] All is done here.")
@@ -175,8 +184,17 @@ def _last_said(request: Request) -> str:
     return ""
 
 
+def _is_new(request: Request) -> bool:
+    """Whether nothing was said to the person in this visit."""
+    visit = _messages(request)[request.snapshot.token.since :]
+    return not any(message.get("role") == "assistant" for message in visit)
+
+
 def _asked(request: Request, wanted: Sequence[Open]) -> Open | None:
-    """The open item whose question ended the last thing that was said."""
+    """The open item whose question ended the last thing that was said, or that `opening` shows."""
+    visit = _messages(request)[request.snapshot.token.since :]
+    if _is_new(request) and len(visit) == 1:
+        return wanted[0] if wanted else None
     said = _last_said(request)
     return next((open_ for open_ in wanted if said.endswith(open_.question)), None)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
+from statecli.model.data import is_map
 from statecli.model.ports import (
     Ask,
     Call,
@@ -94,6 +95,9 @@ class ScriptProvider:
         reply = self._take(asked, keys, keep=request.what == "tool")
         for chunk in self._chunks(request, reply):
             yield chunk
+        usage = reply.items.get("usage")
+        if is_map(usage):
+            yield Chunk(usage=usage)
 
     def _take(self, asked: str, keys: tuple[str, ...], *, keep: bool = False) -> Reply:
         """The next reply, if it has one of the keys. Text beside calls is said with them where

@@ -105,9 +105,9 @@ class Snapshot(NamedTuple):
     """The state of a run after some event.
 
     `data`: fields that are set. `status`: running, waiting, interrupted (by the person), limited,
-    failed, stuck, ended. `steps`: bodies run since the last wait. `line`: what the person said last, until a body took it;
-    `entries`: states among which the model still chooses where to begin; `awaits_reply`: nothing
-    was said to the person since their line.
+    failed, stuck, ended. `steps`: bodies run since the last wait. `line`: what the person said
+    last, until a body took it; `entries`: states among which the model still chooses where to
+    begin; `awaits_reply`: nothing was said to the person since their line.
     """
 
     tokens: tuple[Token, ...] = ()

@@ -20,6 +20,7 @@ from statecli.kernel.settle import Recorder, jump
 from statecli.kinds.step import Delta, closing
 from statecli.model.event import (
     Answered,
+    Approved,
     Asked,
     Body,
     Called,
@@ -51,7 +52,7 @@ _new: Any = tuple.__new__
 #: a step is complete.
 BARRIERS = (
     Started, Said, Asked, Streamed, Called, Returned, Entered, Waiting, Limited, Failed,
-    Interrupted, Edited, Jumped, Undone, Resumed, Ended,
+    Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended,
 )  # fmt: skip
 
 
@@ -87,16 +88,14 @@ class Session:
         run: str,
         path: str = "",
         custom: Custom | None = None,
-        snapshot: Snapshot | None = None,
-        number: int = 0,
     ) -> None:
         self.graph = graph
         self.store = store
         self.run = run
         self.path = path
         self.custom = custom or Custom()
-        self.snapshot = snapshot or Snapshot()
-        self.number = number
+        self.snapshot = Snapshot()
+        self.number = 0
         self.worked = 0.0
         self._last = time.time()
         self._timed = bool(graph.limits.get("timeout"))

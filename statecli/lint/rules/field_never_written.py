@@ -64,7 +64,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statecli.lint import flow, reading
-from statecli.lint.facts import Facts
+from statecli.lint.facts import IMPLICIT_FIELDS, Facts
 from statecli.lint.lost import lost
 from statecli.model.diagnostic import Finding
 from statecli.model.graph import KINDS
@@ -86,7 +86,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         return
     hidden = lost(facts) | set(reading.misspelt_writes(facts).values())
     fields = facts.graph.fields if facts.graph is not None else {}
-    known = [*facts.writers, *fields, *facts.given]
+    # `plan`, `messages` and the like exist everywhere, but nobody means them by a slip.
+    known = [*facts.writers, *fields, *(facts.given - IMPLICIT_FIELDS)]
     guesses: dict[str, str | None] = {}
     for key, place in texts:
         if key not in hidden:
