@@ -272,3 +272,13 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
         result = run("validate", "--format", form, ".")
         assert result.code == 1
         assert json.loads(result.out) if form in {"json", "sarif"} else "caf�.yaml" in result.out
+
+
+def test_a_misspelt_states_is_still_a_graph(tmp_path: Path) -> None:
+    """A file whose only slip is the name of `states` must not pass as one that is no graph."""
+    (tmp_path / "plan.yaml").write_text(
+        "id: p\nstate:\n  - {id: a, type: loose, tasks: [{id: t, description: d}]}\n"
+    )
+    result = run("validate", str(tmp_path / "plan.yaml"))
+    assert result.code == 1
+    assert "did you mean 'states'" in result.out

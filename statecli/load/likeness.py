@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 
+from statecli.load.loader import holds_states
 from statecli.model.data import is_list, is_map
 from statecli.model.graph import KINDS
 from statecli.model.keys import STATE_MARKS
+from statecli.model.nearest import nearest
 
 #: One of these words stands in everything that looks like a graph.
 _WORDS = (b"states", b"initial", b"transition", b"tasks")
@@ -37,6 +39,8 @@ def why_not(path: str, text: str, value: object, broken: bool) -> str:
     if "states" in value or "initial" in value or "initial_state_id" in value:
         return ""
     if any(_is_state(item) for item in value.values()):
+        return ""
+    if any(holds_states(item) and nearest(key, ("states",)) for key, item in value.items()):
         return ""
     return "it has neither 'states' nor 'initial'"
 
