@@ -9,7 +9,7 @@ _shtab_statecli_subparsers=(validate explain chat sessions)
 
 _shtab_statecli_validate_option_strings=(-h --help --version --no-color --debug --config --form --strict-input --allow-empty --stdin-filename --select --ignore --extend-select --severity --list-rules --verify --no-verify --fail-on --strict --exit-zero --format -o --output -v --verbose --all --fix --unsafe-fixes --diff)
 _shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug --config --format --form)
-_shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --timeout --json --trace --force --allow-plugins)
+_shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --force --allow-plugins)
 _shtab_statecli_sessions_option_strings=(-h --help --version --no-color --debug --config --store -o --output --days --json)
 _shtab_statecli_option_strings=(-h --help --version --no-color --debug --config)
 

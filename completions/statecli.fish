@@ -51,7 +51,7 @@ function _shtab_statecli_using
 end
 
 set -g _shtab_statecli_commands validate explain chat sessions
-set -g _shtab_statecli_opts_with_value --config --days --extend-select --fail-on --fork --form --format --halt-after --halt-before --ignore --input --max-steps --model --output --resume --select --severity --stdin-filename --store --task-id --timeout --trace --user-id -o
+set -g _shtab_statecli_opts_with_value --budget-cost --budget-tokens --config --days --extend-select --fail-on --fork --form --format --halt-after --halt-before --ignore --input --max-steps --model --output --resume --select --severity --stdin-filename --store --task-id --timeout --trace --user-id -o
 
 complete -c statecli -e
 complete -c statecli -f
@@ -113,6 +113,8 @@ complete -c statecli -n '_shtab_statecli_using chat' -l halt-before -x -d 'befor
 complete -c statecli -n '_shtab_statecli_using chat' -l halt-after -x -d 'once this state has run and its way out is chosen'
 complete -c statecli -n '_shtab_statecli_using chat' -l step -d 'before every step'
 complete -c statecli -n '_shtab_statecli_using chat' -l max-steps -x -d 'after N steps without the person'
+complete -c statecli -n '_shtab_statecli_using chat' -l budget-tokens -x -d 'once the model has used N tokens'
+complete -c statecli -n '_shtab_statecli_using chat' -l budget-cost -x -d 'once the model has cost X'
 complete -c statecli -n '_shtab_statecli_using chat' -l timeout -x -d 'after S seconds at work'
 complete -c statecli -n '_shtab_statecli_using chat' -l json -d 'events as JSON lines'
 complete -c statecli -n '_shtab_statecli_using chat' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'also write the events to this file'

@@ -64,6 +64,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--max-steps", type=int, metavar="N", help="after N steps without the person"
     )
+    group.add_argument(
+        "--budget-tokens", type=int, metavar="N", help="once the model has used N tokens"
+    )
+    group.add_argument("--budget-cost", type=float, metavar="X", help="once the model has cost X")
     group.add_argument("--timeout", type=float, metavar="S", help="after S seconds at work")
     group = parser.add_argument_group("what is shown")
     group.add_argument("--json", action=flag, help="events as JSON lines")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from pathlib import Path
@@ -73,14 +74,18 @@ def open_graph(args: argparse.Namespace) -> Opened | None:
 
 def _limited(graph: Graph, args: argparse.Namespace) -> Graph:
     """The graph with the limits that the options set."""
-    if args.max_steps is not None:
-        if args.max_steps < 1:
-            raise Unable("--max-steps: at least 1")
-        graph = graph.with_limits(max_steps=args.max_steps)
-    if args.timeout is not None:
-        if not args.timeout > 0:
-            raise Unable("--timeout: more than 0 seconds")
-        graph = graph.with_limits(timeout=args.timeout)
+    for option, name, value, unit in (
+        ("--max-steps", "max_steps", args.max_steps, ""),
+        ("--budget-tokens", "max_tokens", args.budget_tokens, ""),
+        ("--budget-cost", "max_cost", args.budget_cost, ""),
+        ("--timeout", "timeout", args.timeout, " seconds"),
+    ):
+        if value is None:
+            continue
+        if not 0 < value < math.inf:
+            least = "at least 1" if isinstance(value, int) else f"more than 0{unit}"
+            raise Unable(f"{option}: {least}")
+        graph = graph.with_limits(**{name: value})
     return graph
 
 
