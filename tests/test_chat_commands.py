@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -344,6 +345,20 @@ def test_export(tmp_path: Path) -> None:
     events = chat.store.events(chat.talk.session.run)
     assert file.read_text().splitlines() == [row(event) for event in events]
     assert chat.after("/export") == ["/export FILE"]
+
+
+@pytest.mark.parametrize("command", ["/export", "/save"])
+def test_no_half_file_is_left(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    file = tmp_path / "out.yaml"
+    line = f"{command} {file}"
+    assert Chat(PLAN, "Ann", line).after(line) == [f"{file}: no space left on device"]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_test(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,8 +11,10 @@ from statecli.chat import views
 from statecli.kernel.values import Unfit, parsed
 from statecli.model.data import shown
 from statecli.model.nearest import did_you_mean
+from statecli.model.unable import Unable
 from statecli.session.session import digest, effective
 from statecli.store.rows import line as row
+from statecli.text.whole_file import write_file
 
 if TYPE_CHECKING:
     from statecli.chat.talk import Talk
@@ -312,12 +315,11 @@ def _is_state(talk: Talk, name: str) -> bool:
 def written(talk: Talk, name: str, text: str) -> None:
     """Write a file the person named; one that is there is not overwritten."""
     try:
-        with Path(name).open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        say(talk, [f"{name} is already there; it is not overwritten"])
-    except (OSError, ValueError) as error:
-        text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        say(talk, [f"{name}: {text.lower()}"])
+        if os.path.lexists(name):
+            say(talk, [f"{name} is already there; it is not overwritten"])
+            return
+        write_file(name, text.encode("utf-8", "replace"))
+    except (Unable, ValueError) as error:  # ValueError: a NUL in the name
+        say(talk, [str(error) if isinstance(error, Unable) else f"{name}: {error}"])
     else:
         say(talk, [f"written to {name}"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from statecli.cli.output import tell, write_file
+from statecli.cli.output import tell
 from statecli.cli.sources import Source
 from statecli.lint.fix import Fixer
 from statecli.lint.linter import lint
@@ -49,6 +49,8 @@ class Fixing:
             found = check(document.text)[1]
             self.patch.extend(_difference(source, text, found))
         else:
+            from statecli.text.whole_file import write_file
+
             write_file(source.path, content)
         tell(f"{path}: {verb} {made}")
         return source._replace(content=content, document=reading.document(source.path, content))

@@ -1,4 +1,4 @@
-"""Where text goes: standard output, or a file that is there as a whole or not at all."""
+"""Where text goes: standard output, and standard error for what is said beside it."""
 
 from __future__ import annotations
 
@@ -64,47 +64,6 @@ def hush() -> None:
         os.close(null)
     except (OSError, ValueError):  # a stream without a descriptor, in tests
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
-
-
-def write_file(path: str, content: bytes) -> None:
-    """Write a file as a whole: whoever reads it sees the old content or the new one.
-
-    A link stays a link, and the permissions stay.
-    """
-    real = os.path.realpath(path)
-    try:
-        if os.path.exists(real) and not os.path.isfile(real):  # /dev/null, a pipe
-            with open(real, "wb") as file:
-                file.write(content)
-        else:
-            _replace(real, content)
-    except OSError as error:
-        raise Unable(f"{path}: {reason_of(error)}") from error
-
-
-def _replace(path: str, content: bytes) -> None:
-    import tempfile
-
-    folder, name = os.path.split(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, _mode(path))
-        os.replace(temporary, path)
-    except BaseException:  # Ctrl-C too leaves nothing behind
-        os.unlink(temporary)
-        raise
-
-
-def _mode(path: str) -> int:
-    """The permissions a file has, or would get."""
-    try:
-        return os.stat(path).st_mode & 0o7777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
 
 
 def wants_color(no_color: bool) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import NamedTuple
 
-from statecli.cli.output import wants_color, width, write, write_file
+from statecli.cli.output import wants_color, width, write
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 from statecli.report.reporter import Report, Reporter, Style, names, reporter
@@ -45,6 +45,8 @@ class Outputs:
                 write(output.reporter.pieces(report, self.style(True)))
             else:
                 text = "".join(output.reporter.pieces(report, self.style(False)))
+                from statecli.text.whole_file import write_file
+
                 write_file(output.file, text.encode("utf-8", "replace"))
 
     def style(self, screen: bool) -> Style:

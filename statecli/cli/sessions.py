@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from statecli.cli.output import tell, write, write_file
+from statecli.cli.output import tell, write
 from statecli.cli.running import near, open_store
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
@@ -180,6 +180,8 @@ def _export(args: argparse.Namespace, store: Store, stored: Stored) -> int:
 
     lines = [line(event) + "\n" for event in store.events(stored.run)]
     if args.output:
+        from statecli.text.whole_file import write_file
+
         write_file(args.output, "".join(lines).encode())
         tell(f"{len(lines)} events in {args.output}")
     else:

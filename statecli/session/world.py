@@ -22,6 +22,7 @@ from statecli.model.ports import (
     ToolResult,
     ToolSpec,
 )
+from statecli.text.whole_file import write_file
 
 
 class SessionWorld:
@@ -89,7 +90,7 @@ class SessionWorld:
             return f"{name}.md, for this time only"
         self.skills.mkdir(parents=True, exist_ok=True)
         path = self.skills / f"{name}.md"
-        path.write_text(text.rstrip() + "\n", encoding="utf-8")
+        write_file(str(path), f"{text.rstrip()}\n".encode("utf-8", "replace"))
         return str(path)
 
     def known_skills(self) -> Sequence[str]:

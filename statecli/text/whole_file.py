@@ -1,0 +1,49 @@
+"""Files that are there as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+
+from statecli.discover import reason_of
+from statecli.model.unable import Unable
+
+
+def write_file(path: str, content: bytes) -> None:
+    """Write a file as a whole: whoever reads it sees the old content or the new one.
+
+    A link stays a link, and the permissions stay.
+    """
+    real = os.path.realpath(path)
+    try:
+        if os.path.exists(real) and not os.path.isfile(real):  # /dev/null, a pipe
+            with open(real, "wb") as file:
+                file.write(content)
+        else:
+            _replace(real, content)
+    except OSError as error:
+        raise Unable(f"{path}: {reason_of(error)}") from error
+
+
+def _replace(path: str, content: bytes) -> None:
+    import tempfile
+
+    folder, name = os.path.split(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, _mode(path))
+        os.replace(temporary, path)
+    except BaseException:  # Ctrl-C too leaves nothing behind
+        os.unlink(temporary)
+        raise
+
+
+def _mode(path: str) -> int:
+    """The permissions a file has, or would get."""
+    try:
+        return os.stat(path).st_mode & 0o7777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
