@@ -432,10 +432,6 @@ class Facts:
             and all(owner[to] == number for member in members for to in self.successors[member])
         ]
 
-    def path_to(self, state: int) -> list[int]:
-        """A shortest path from a root to a state, both included; empty if there is none."""
-        return graphs.shortest_path(self.successors, self.roots, {state})
-
     @cached_property
     def _breadth_first(self) -> tuple[list[int], list[int]]:
         return graphs.breadth_first(self.successors, self.roots)
