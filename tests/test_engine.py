@@ -365,7 +365,8 @@ def test_max_steps_is_exact(most: int) -> None:
     assert len(bodies) == most, "that many bodies of states that do not wait"
     (limited,) = played.of(Limited)
     assert limited.limit == "max_steps"
-    assert limited.message.startswith(f"max_steps: {most} steps without the person")
+    steps = "1 step" if most == 1 else f"{most} steps"
+    assert limited.message.startswith(f"max_steps: {steps} without the person")
 
 
 def test_the_event_names_what_repeated() -> None:

@@ -301,7 +301,7 @@ class Engine:
         most = limit(self.graph, "max_steps")
         counts = Counter(self._ran).most_common()
         again = [f"'{state}' {count} times" for state, count in counts if count > 1]
-        message = f"max_steps: {most} steps without the person"
+        message = f"max_steps: {most} {'step' if most == 1 else 'steps'} without the person"
         if again:
             message += f" ({', '.join(again[:6])})"
         self.to.emit(Limited(self.number, name, "max_steps", message))
