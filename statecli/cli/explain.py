@@ -7,10 +7,8 @@ import os
 from collections.abc import Iterable, Iterator
 
 from statecli import __version__
+from statecli.cli.one_graph import config_of, content
 from statecli.cli.output import wants_color, width, write
-from statecli.cli.settings import Settings
-from statecli.config import Config
-from statecli.discover import reason_of
 from statecli.lint.linter import check, facts_of
 from statecli.lint.rule import FAMILIES, Rule, rules
 from statecli.load.loader import FORMS, build
@@ -19,7 +17,6 @@ from statecli.model.nearest import MOST, nearest
 from statecli.model.unable import Unable
 from statecli.report.reporter import Finished, Numbers, Report, Style, reporter
 from statecli.text import reading
-from statecli.text.document import MAX_BYTES
 
 NAME = "explain"
 HELP = "explain a rule, or where each state of a graph may go and when"
@@ -84,8 +81,8 @@ def _nearest(word: str, known: Iterable[str], all_of_them: str) -> str:
 
 
 def _graph(args: argparse.Namespace, path: str, names: list[str]) -> int:
-    config = _config(args, path)
-    document = reading.document(path.removeprefix("./"), _content(path))
+    config = config_of(args, path)
+    document = reading.document(path.removeprefix("./"), content(path))
     facts = facts_of(build(document, args.form or config.form(path)), config)
     found = check(facts)
     broken = [item for item in found if _prevents(item)]
@@ -103,23 +100,6 @@ def _graph(args: argparse.Namespace, path: str, names: list[str]) -> int:
     numbers = [facts.index[name] for name in dict.fromkeys(names)] or range(len(facts.states))
     write(graph_text.pieces(facts, found, numbers, args.format, whole=not names))
     return 0
-
-
-def _content(path: str) -> bytes:
-    if os.path.isdir(path):
-        raise Unable(f"{path}: this is a folder", "name one graph file")
-    try:
-        with open(path, "rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise Unable(f"{path}: {reason_of(error)}") from error
-
-
-def _config(args: argparse.Namespace, path: str) -> Config:
-    """The settings of the graph's folder; explain has no options of its own for rules."""
-    unset = ("select", "ignore", "extend_select", "severity", "fail_on")
-    options = argparse.Namespace(**dict.fromkeys(unset), config=args.config)
-    return Settings(options).of(path)
 
 
 def _prevents(item: Diagnostic) -> bool:

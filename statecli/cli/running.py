@@ -47,15 +47,14 @@ class Opened(NamedTuple):
 def open_graph(args: argparse.Namespace) -> Opened | None:
     """Read and check a graph. One with errors is not run (unless --force): None, after they were
     shown."""
-    from statecli.cli.settings import Settings
+    from statecli.cli.one_graph import config_of, content
     from statecli.lint.linter import lint
     from statecli.load.loader import load
 
     path: str = args.graph
-    content = _content(path)
-    unset = dict.fromkeys(("select", "ignore", "extend_select", "severity", "fail_on"))
-    config = Settings(argparse.Namespace(**unset, config=args.config)).of(path)
-    loaded = load(path.removeprefix("./"), content, config.form(path))
+    data = content(path)
+    config = config_of(args, path)
+    loaded = load(path.removeprefix("./"), data, config.form(path))
     errors = [d for d in lint(loaded, config) if d.severity == "error"]
     graph = loaded.graph
     if graph is not None and not graph.states and not errors:
@@ -87,19 +86,6 @@ def _limited(graph: Graph, args: argparse.Namespace) -> Graph:
             raise Unable(f"{option}: {least}")
         graph = graph.with_limits(**{name: value})
     return graph
-
-
-def _content(path: str) -> bytes:
-    from statecli.text.document import MAX_BYTES
-
-    if os.path.isdir(path):
-        raise Unable(f"{path}: this is a folder", "name one graph file")
-    try:
-        with open(path, "rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except OSError as error:
-        name = path or "''"
-        raise Unable(f"{name}: {(error.strerror or str(error)).lower()}") from None
 
 
 def near(path: str) -> str:

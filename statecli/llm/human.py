@@ -7,8 +7,9 @@ from typing import Any
 
 from statecli.kernel.tasks import offered
 from statecli.llm import asking
+from statecli.llm.by_hand import ByHand
 from statecli.model.graph import State
-from statecli.model.ports import Ask, Call, Chunk, Option, Question, Request, ToolSpec
+from statecli.model.ports import Ask, Call, Chunk, Question, Request
 
 _CALLS = {
     "set": "set_deliverable",
@@ -19,7 +20,7 @@ _CALLS = {
 }
 
 
-class HumanProvider:
+class HumanProvider(ByHand):
     """Every request becomes a question; nothing is decided without the author."""
 
     label = "human"
@@ -70,20 +71,10 @@ class HumanProvider:
         title = f"[{request.state.name}] Where next?"
         return Chunk(value={"next_state": await asking.menu(ask, title, request.options)})
 
-    async def _tool(self, request: Request, ask: Ask) -> Chunk:
-        options = [Option(tool.name, tool.description) for tool in request.tools]
-        title = f"[{request.state.name}] Which tool?"
-        return Chunk(value={"tool": await asking.menu(ask, title, options)})
-
     async def _arguments(self, request: Request, ask: Ask) -> Chunk:
         tool = request.tools[0]
         ask_for = asking.free_arguments if tool.schema is None else asking.arguments
         return Chunk(value=await ask_for(ask, tool, request.state.name))
-
-    async def _structured(self, request: Request, ask: Ask) -> Chunk:
-        """Whatever a custom state asks for, field by field."""
-        asked = ToolSpec("", request.note, request.schema)
-        return Chunk(value=await asking.arguments(ask, asked, request.state.name))
 
     async def _plan(self, request: Request, ask: Ask) -> Chunk:
         where = f"[{request.state.name}]"
@@ -104,11 +95,6 @@ class HumanProvider:
         reason = await ask(Question(f"{where} Why (empty for nothing to say):", optional=True))
         name = await asking.menu(ask, f"{where} Where next?", request.options)
         return Chunk(value={"done": done, "reason": reason.strip(), "next": name})
-
-    async def _skill(self, request: Request, ask: Ask) -> Chunk:
-        where = f"[{request.state.name}]"
-        name = await asking.text_of(ask, f"{where} Name of the skill:")
-        return Chunk(value={"name": name, "text": await asking.text_of(ask, f"{where} Its text:")})
 
 
 def _open(request: Request) -> list[str]:

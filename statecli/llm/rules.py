@@ -14,11 +14,12 @@ from statecli.kernel.spoken import yes_or_no
 from statecli.kernel.tasks import addressed, current
 from statecli.kernel.values import Unfit, parsed, spaced
 from statecli.llm import asking
+from statecli.llm.by_hand import ByHand
 from statecli.llm.mentions import field_for, found_in
 from statecli.model.data import shown
 from statecli.model.graph import Deliverable, Graph, State, Task
 from statecli.model.guard import fold
-from statecli.model.ports import Ask, Call, Chunk, Option, Question, Request, ToolSpec, Unanswered
+from statecli.model.ports import Ask, Call, Chunk, Question, Request, Unanswered
 from statecli.model.snapshot import Snapshot
 
 SKIP_WORDS = frozenset({"skip", "pass", "-"})
@@ -43,7 +44,7 @@ class Open(NamedTuple):
     may_skip: bool = False
 
 
-class RulesProvider:
+class RulesProvider(ByHand):
     """Needs no network and no key."""
 
     label = "rules"
@@ -82,18 +83,8 @@ class RulesProvider:
             title = "Where does it begin?"
         return Chunk(value={"next_state": await asking.menu(ask, title, request.options)})
 
-    async def _tool(self, request: Request, ask: Ask) -> Chunk:
-        options = [Option(tool.name, tool.description) for tool in request.tools]
-        title = f"[{request.state.name}] Which tool?"
-        return Chunk(value={"tool": await asking.menu(ask, title, options)})
-
     async def _arguments(self, request: Request, ask: Ask) -> Chunk:
         return Chunk(value=await asking.arguments(ask, request.tools[0], request.state.name))
-
-    async def _structured(self, request: Request, ask: Ask) -> Chunk:
-        """Whatever a custom state asks for, field by field."""
-        asked = ToolSpec("", request.note, request.schema)
-        return Chunk(value=await asking.arguments(ask, asked, request.state.name))
 
     async def _plan(self, request: Request, ask: Ask) -> Chunk:
         where = f"[{request.state.name}]"
@@ -121,11 +112,6 @@ class RulesProvider:
         """The person has just said so and quoted themselves."""
         quote = request.note.partition(": ")[2]
         return Chunk(value={"agree": True, "quote": quote, "reason": ""})
-
-    async def _skill(self, request: Request, ask: Ask) -> Chunk:
-        where = f"[{request.state.name}]"
-        name = await asking.text_of(ask, f"{where} Name of the skill:")
-        return Chunk(value={"name": name, "text": await asking.text_of(ask, f"{where} Its text:")})
 
 
 # --- plan states ----------------------------------------------------------------------------------

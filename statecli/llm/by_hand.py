@@ -1,0 +1,25 @@
+"""What `rules` and `human` ask in the same words: only a person can answer it."""
+
+from __future__ import annotations
+
+from statecli.llm import asking
+from statecli.model.ports import Ask, Chunk, Option, Request, ToolSpec
+
+
+class ByHand:
+    """The requests that the person answers whoever plays the model."""
+
+    async def _tool(self, request: Request, ask: Ask) -> Chunk:
+        options = [Option(tool.name, tool.description) for tool in request.tools]
+        title = f"[{request.state.name}] Which tool?"
+        return Chunk(value={"tool": await asking.menu(ask, title, options)})
+
+    async def _structured(self, request: Request, ask: Ask) -> Chunk:
+        """Whatever a custom state asks for, field by field."""
+        asked = ToolSpec("", request.note, request.schema)
+        return Chunk(value=await asking.arguments(ask, asked, request.state.name))
+
+    async def _skill(self, request: Request, ask: Ask) -> Chunk:
+        where = f"[{request.state.name}]"
+        name = await asking.text_of(ask, f"{where} Name of the skill:")
+        return Chunk(value={"name": name, "text": await asking.text_of(ask, f"{where} Its text:")})
