@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecli.config import Config
-from statecli.lint import flow, graphs
+from statecli.lint import flow
 from statecli.lint.linter import lint
 from statecli.load.loader import load
+from statecli.model import graphs
 
 EDGES = st.integers(1, 9).flatmap(
     lambda size: st.lists(

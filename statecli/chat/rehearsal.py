@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from statecli.chat.lines import NoLines
 from statecli.chat.screen import Screen
@@ -16,6 +16,29 @@ from statecli.store.memory import MemoryStore
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from statecli.engine.advance import Custom
+    from statecli.model.graph import Graph
+
+
+class Performance(NamedTuple):
+    """A conversation that was played: the exit code of its end, what was said, and its session."""
+
+    code: int
+    said: list[str]
+    session: Session
+
+
+async def perform(graph: Graph, script: ScriptProvider, custom: Custom | None) -> Performance:
+    """Play a conversation through a graph."""
+    session = Session.start(
+        graph, MemoryStore(), data=script.conversation.data, custom=custom, first_line=True
+    )
+    lines, said = NoLines(), list[str]()
+    world = SessionWorld(graph, script, lines)
+    screen = Screen(graph, said.append, said.append, moves=False)
+    code = await Talk(session, world, screen, lines).play(script)
+    return Performance(code, said, session)
+
 
 async def rehearse(talk: Talk, file: str) -> list[str]:
     """How it went, in words."""
@@ -26,18 +49,8 @@ async def rehearse(talk: Talk, file: str) -> list[str]:
     except Unable as error:
         return [error.message]
     assert isinstance(script, ScriptProvider)
-    session = Session.start(
-        talk.session.graph,
-        MemoryStore(),
-        data=script.conversation.data,
-        custom=talk.session.custom,
-        first_line=True,
-    )
-    lines, said = NoLines(), list[str]()
-    world = SessionWorld(session.graph, script, lines)
-    screen = Screen(session.graph, said.append, said.append, moves=False)
-    code = await Talk(session, world, screen, lines).play(script)
-    return list(_outcome(file, script, session, code, said))
+    played = await perform(talk.session.graph, script, talk.session.custom)
+    return list(_outcome(file, script, played.session, played.code, played.said))
 
 
 def _outcome(

@@ -19,7 +19,7 @@ from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 from statecli.text.excerpt import plain
 
-COMMANDS = ("validate", "explain", "chat", "sessions")
+COMMANDS = ("validate", "explain", "render", "chat", "sessions")
 
 
 class Command(Protocol):

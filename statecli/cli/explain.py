@@ -6,17 +6,12 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator
 
-from statecli import __version__
-from statecli.cli.one_graph import config_of, content
-from statecli.cli.output import wants_color, width, write
-from statecli.lint.linter import check, facts_of
+from statecli.cli.one_graph import examined
+from statecli.cli.output import write
 from statecli.lint.rule import FAMILIES, Rule, rules
-from statecli.load.loader import FORMS, build
-from statecli.model.diagnostic import Diagnostic
+from statecli.load.loader import FORMS
 from statecli.model.nearest import MOST, nearest
 from statecli.model.unable import Unable
-from statecli.report.reporter import Finished, Numbers, Report, Style, reporter
-from statecli.text import reading
 
 NAME = "explain"
 HELP = "explain a rule, or where each state of a graph may go and when"
@@ -81,16 +76,10 @@ def _nearest(word: str, known: Iterable[str], all_of_them: str) -> str:
 
 
 def _graph(args: argparse.Namespace, path: str, names: list[str]) -> int:
-    config = config_of(args, path)
-    document = reading.document(path.removeprefix("./"), content(path))
-    facts = facts_of(build(document, args.form or config.form(path)), config)
-    found = check(facts)
-    broken = [item for item in found if _prevents(item)]
-    if not facts.states or broken:
-        if not found:
-            raise Unable(f"{path}: this is no graph")
-        _report(args, path, broken or found)
+    found = examined(args, path, args.format)
+    if found is None:
         return 1
+    facts = found.facts
     for name in names:
         if name not in facts.index:
             hint = _nearest(name, facts.index, f"statecli explain {path}")
@@ -98,18 +87,5 @@ def _graph(args: argparse.Namespace, path: str, names: list[str]) -> int:
     from statecli.cli import graph_text
 
     numbers = [facts.index[name] for name in dict.fromkeys(names)] or range(len(facts.states))
-    write(graph_text.pieces(facts, found, numbers, args.format, whole=not names))
+    write(graph_text.pieces(facts, found.diagnostics, numbers, args.format, whole=not names))
     return 0
-
-
-def _prevents(item: Diagnostic) -> bool:
-    """Whether a diagnostic means that the graph could not be read."""
-    return item.severity == "error" and rules()[item.rule].exclusive
-
-
-def _report(args: argparse.Namespace, path: str, found: list[Diagnostic]) -> None:
-    """The diagnostics as `validate` prints them."""
-    finished = tuple(Finished(item, item.severity == "error") for item in found)
-    report = Report({path: Numbers()}, (), finished, rules(), __version__)
-    style = Style(wants_color(args.no_color), verbose=True, width=width())
-    write(reporter(args.format).pieces(report, style))

@@ -12,7 +12,7 @@ from statecli.lint.firsts import Example
 from statecli.model.diagnostic import Diagnostic
 from statecli.model.graph import Deliverable, Graph, State, Transition
 from statecli.model.span import Place, dotted
-from statecli.model.words import value_words
+from statecli.model.words import deliverable_words
 from statecli.report.json import dumps
 from statecli.report.reporter import shown_path
 from statecli.text.excerpt import harmless
@@ -97,16 +97,7 @@ def _collected(state: State) -> Iterator[str]:
 
 
 def _keys(items: Iterable[Deliverable]) -> str:
-    return ", ".join(map(_key, items))
-
-
-def _key(item: Deliverable) -> str:
-    said = [item.type] if item.type != "string" else []
-    if item.values:
-        said = [" | ".join(map(value_words, item.values))]
-    if not item.required:
-        said.append("optional")
-    return f"{item.key} ({', '.join(said)})" if said else item.key
+    return ", ".join(map(deliverable_words, items))
 
 
 def _route(facts: Facts, number: int, route: Route) -> Iterator[str]:

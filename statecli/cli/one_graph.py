@@ -1,14 +1,25 @@
-"""The one graph file that a command is given: its bytes and the settings of its folder."""
+"""The one graph file that a command is given: its bytes, its settings, what is found in it."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from typing import NamedTuple
 
+from statecli import __version__
+from statecli.cli.output import wants_color, width, write
 from statecli.cli.settings import Settings
 from statecli.config import Config
 from statecli.discover import reason_of
+from statecli.lint.facts import Facts
+from statecli.lint.linter import check, facts_of
+from statecli.lint.rule import rules
+from statecli.load.loader import build
+from statecli.model.diagnostic import Diagnostic
+from statecli.model.graph import Graph
 from statecli.model.unable import Unable
+from statecli.report.reporter import Finished, Numbers, Report, Style, reporter
+from statecli.text import reading
 from statecli.text.document import MAX_BYTES
 
 #: The options for rules, which only validate has.
@@ -31,3 +42,41 @@ def config_of(args: argparse.Namespace, path: str) -> Config:
     """The settings of the graph's folder, without options for rules."""
     options = argparse.Namespace(**dict.fromkeys(_OF_VALIDATE), config=args.config)
     return Settings(options).of(path)
+
+
+class Examined(NamedTuple):
+    """A graph that could be read, with everything that was found in it."""
+
+    path: str
+    graph: Graph
+    facts: Facts
+    diagnostics: list[Diagnostic]
+    config: Config
+
+
+def examined(args: argparse.Namespace, path: str, form: str = "text") -> Examined | None:
+    """The graph in a file. None where it cannot be read: what is wrong with it was then reported
+    as `validate` does. Raises Unable for what is no graph at all."""
+    config = config_of(args, path)
+    document = reading.document(path.removeprefix("./"), content(path))
+    facts = facts_of(build(document, args.form or config.form(path)), config)
+    found = check(facts)
+    broken = [item for item in found if _prevents(item)]
+    if facts.graph is None or not facts.states or broken:
+        if not found:
+            raise Unable(f"{path}: this is no graph")
+        _report(args, path, broken or found, form)
+        return None
+    return Examined(path, facts.graph, facts, found, config)
+
+
+def _prevents(item: Diagnostic) -> bool:
+    """Whether a diagnostic means that the graph could not be read."""
+    return item.severity == "error" and rules()[item.rule].exclusive
+
+
+def _report(args: argparse.Namespace, path: str, found: list[Diagnostic], form: str) -> None:
+    finished = tuple(Finished(item, item.severity == "error") for item in found)
+    report = Report({path: Numbers()}, (), finished, rules(), __version__)
+    style = Style(wants_color(args.no_color), verbose=True, width=width())
+    write(reporter(form).pieces(report, style))

@@ -13,12 +13,13 @@ from typing import TypeVar
 
 from statecli.config import Config
 from statecli.kernel.order import followers, options, routes
-from statecli.lint import doubt, graphs, reading, templates
+from statecli.lint import doubt, reading, templates
 from statecli.lint.guardtable import GuardTable, Tables
 from statecli.lint.misfits import Misfit, misfits
 from statecli.lint.rule import rules
 from statecli.load.loader import Loaded, is_state
 from statecli.load.shape import STATE_KEYS
+from statecli.model import graphs
 from statecli.model.data import is_list
 from statecli.model.diagnostic import Finding
 from statecli.model.graph import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from statecli.kernel.limits import limit
-from statecli.lint import graphs
+from statecli.model import graphs
 from statecli.model.graph import KINDS
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ an `and` or `or` of its own in brackets.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from statecli.model.data import shown
+from statecli.model.graph import Deliverable
 from statecli.model.guard import (
     AllOf,
     AnyOf,
@@ -23,6 +24,7 @@ from statecli.model.guard import (
     Opaque,
     Turns,
 )
+from statecli.model.wording import joined
 
 _SIGNS = {
     "eq": "is", "is": "is", "ne": "is not", "isnot": "is not", "contains": "contains",
@@ -39,10 +41,10 @@ _BARE = re.compile(r"[^\W\d][\w-]*")
 _TAKEN = frozenset({"true", "false", "null", "none", "not", "and", "or", "of", "set", "one"})
 
 
-def in_words(guard: Guard) -> str:
-    """A guard on one line."""
+def in_words(guard: Guard, atom: Callable[[Atom], str] | None = None) -> str:
+    """A guard on one line. `atom` puts one comparison in words; by default exactly."""
     if isinstance(guard, Atom):
-        return _atom(guard)
+        return atom(guard) if atom is not None else _atom(guard)
     if isinstance(guard, Turns):
         return f"after {turns_words(guard.turns, guard.scope)}"
     if isinstance(guard, Complete):
@@ -50,11 +52,11 @@ def in_words(guard: Guard) -> str:
     if isinstance(guard, Closed):
         return "goal closed"
     if isinstance(guard, AllOf):
-        return _joined(guard.children, " and ") or "always"
+        return _joined(guard.children, " and ", atom) or "always"
     if isinstance(guard, AnyOf):
-        return _joined(guard.children, " or ") or "never"
+        return _joined(guard.children, " or ", atom) or "never"
     if isinstance(guard, Not):
-        return f"not ({in_words(guard.child)})"
+        return f"not ({in_words(guard.child, atom)})"
     if isinstance(guard, Expr):
         return " ".join(guard.text.split())
     if isinstance(guard, Opaque):
@@ -82,19 +84,46 @@ def values_words(values: Iterable[object]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def part_in_words(guard: Guard) -> str:
+def deliverable_words(item: Deliverable) -> str:
+    """What a task collects: its key, and what is special about it."""
+    said = [item.type] if item.type != "string" else []
+    if item.values:
+        said = [" | ".join(map(value_words, item.values))]
+    if not item.required:
+        said.append("optional")
+    return f"{item.key} ({', '.join(said)})" if said else item.key
+
+
+def part_in_words(guard: Guard, atom: Callable[[Atom], str] | None = None) -> str:
     """A guard as a part of a sentence, in brackets where it has parts of its own."""
     while isinstance(guard, AllOf | AnyOf) and len(guard.children) == 1:
         guard = guard.children[0]
-    words = in_words(guard)
-    if isinstance(guard, Expr):
+    words = in_words(guard, atom)
+    several = isinstance(guard, AllOf | AnyOf) and guard.children
+    if several or isinstance(guard, Expr) or (atom is _brief and " or " in words):
         return f"({words})"
-    return f"({words})" if isinstance(guard, AllOf | AnyOf) and guard.children else words
+    return words
 
 
-def _joined(children: tuple[Guard, ...], word: str) -> str:
-    words = list(dict.fromkeys(map(part_in_words, children)))
-    return in_words(children[0]) if len(words) == 1 else word.join(words)
+def brief(guard: Guard) -> str:
+    """A guard as it stands beside an arrow: as few words as can be, "issue = billing or other"."""
+    return in_words(guard, _brief)
+
+
+def _brief(atom: Atom) -> str:
+    key, operand = atom.key, atom.operand
+    if atom.op in ("in", "notin") and isinstance(operand, list | tuple) and operand:
+        words = list(dict.fromkeys(map(value_words, operand)))
+        if atom.op == "in":
+            return f"{key} = {joined(words, 'or')}"
+        return f"{key} ≠ {joined(words, 'and')}"
+    sign = {"eq": "=", "is": "=", "ne": "≠", "isnot": "≠"}.get(atom.op)
+    return _atom(atom) if sign is None else f"{key} {sign} {value_words(operand)}"
+
+
+def _joined(children: tuple[Guard, ...], word: str, atom: Callable[[Atom], str] | None) -> str:
+    words = list(dict.fromkeys(part_in_words(child, atom) for child in children))
+    return in_words(children[0], atom) if len(words) == 1 else word.join(words)
 
 
 def _atom(atom: Atom) -> str:

@@ -58,9 +58,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from statecli.lint import graphs, reading
+from statecli.lint import reading
 from statecli.lint.facts import Facts
 from statecli.lint.guardtable import guard_table
+from statecli.model import graphs
 from statecli.model.data import is_map
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.graph import REDUCERS, Field, Transition

@@ -24,8 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from statecli.lint import flow, graphs, reading
+from statecli.lint import flow, reading
 from statecli.lint.facts import Facts
+from statecli.model import graphs
 from statecli.model.diagnostic import Finding
 from statecli.model.graph import State, Transition
 from statecli.model.guard import AllOf, Atom, Closed, Complete, Expr, Guard

@@ -46,8 +46,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from statecli.lint import graphs
 from statecli.lint.facts import Facts
+from statecli.model import graphs
 from statecli.model.diagnostic import Finding
 from statecli.model.wording import walked
 

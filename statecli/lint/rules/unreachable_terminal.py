@@ -37,8 +37,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from statecli.lint import graphs
 from statecli.lint.facts import Facts
+from statecli.model import graphs
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.wording import listed
 

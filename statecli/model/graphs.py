@@ -121,3 +121,58 @@ def cycle_through(edges: Edges, members: Sequence[int]) -> list[int]:
         if path:
             return [start, *path]
     return list(members)
+
+
+def dominators(edges: Edges, root: int) -> list[int]:
+    """For each node the last one that every path from the root to it passes (-1 for the root and
+    for nodes that no path reaches). Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
+    Algorithm"."""
+    order = _postorder(edges, root)
+    number = {node: at for at, node in enumerate(order)}
+    sources = reversed_edges(edges)
+    before = [-1] * len(edges)
+    before[root] = root
+    changed = True
+    while changed:
+        changed = False
+        for node in reversed(order):
+            if node == root:
+                continue
+            new = -1
+            for source in sources[node]:
+                if before[source] >= 0:
+                    new = source if new < 0 else _meet(before, number, new, source)
+            if new != before[node]:
+                before[node] = new
+                changed = True
+    before[root] = -1
+    return before
+
+
+def _meet(before: list[int], number: dict[int, int], one: int, other: int) -> int:
+    """The last node that the ways to both have in common."""
+    while one != other:
+        while number[one] < number[other]:
+            one = before[one]
+        while number[other] < number[one]:
+            other = before[other]
+    return one
+
+
+def _postorder(edges: Edges, root: int) -> list[int]:
+    """The nodes that the root reaches, each after those it leads to (back edges aside)."""
+    seen = bytearray(len(edges))
+    seen[root] = 1
+    found: list[int] = []
+    work = [(root, iter(edges[root]))]
+    while work:
+        node, targets = work[-1]
+        for target in targets:
+            if not seen[target]:
+                seen[target] = 1
+                work.append((target, iter(edges[target])))
+                break
+        else:
+            work.pop()
+            found.append(node)
+    return found

@@ -1,0 +1,122 @@
+"""What is marked on a drawing: diagnostics, where runs were, what tests have seen."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+
+from statecli.cli.one_graph import Examined
+from statecli.cli.output import tell
+from statecli.model.diagnostic import SEVERITIES, Diagnostic
+from statecli.model.unable import Unable
+from statecli.render.drawing import NO_MARK, Mark, Marks
+
+Route = tuple[str, int]
+
+
+def marks(args: argparse.Namespace, found: Examined) -> Marks:
+    """All that the options ask for. At most one of them may count."""
+    asked = [name for name in ("session", "trace", "witness", "coverage") if getattr(args, name)]
+    if len(asked) > 1:
+        raise Unable(f"--{asked[0]} and --{asked[1]} both say where runs were", "give one of them")
+    board = Board()
+    if asked:
+        _count(args, found, asked[0], board)
+    if args.lint:
+        _diagnosed(found, board)
+    return Marks(board.states, board.routes, board.counts)
+
+
+class Board:
+    """Marks as they come together."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, Mark] = {}
+        self.routes: dict[Route, Mark] = {}
+        self.counts = ""
+
+    def state(self, name: str) -> Mark:
+        return self.states.get(name, NO_MARK)
+
+    def route(self, route: Route) -> Mark:
+        return self.routes.get(route, NO_MARK)
+
+    def count(self, states: Mapping[str, int], routes: Mapping[Route, int], counts: str) -> None:
+        """How often each was visited or taken; 0 counts, too."""
+        self.counts = counts
+        for name, number in states.items():
+            self.states[name] = self.state(name)._replace(times=number)
+        for route, number in routes.items():
+            self.routes[route] = self.route(route)._replace(times=number)
+
+
+# --- diagnostics ----------------------------------------------------------------------------------
+
+
+def _diagnosed(found: Examined, board: Board) -> None:
+    """Each finding at the route it points into, else at its state; else it is said."""
+    at = _places(found)
+    for item in found.diagnostics:
+        if item.severity == "info":
+            continue
+        route = next((at[path] for path in _above(item) if path in at), None)
+        text = f"{item.message} [{item.rule}]"
+        names = [name for name in item.finding.states if name in found.graph.states]
+        if route is not None and route[1] >= 0:
+            board.routes[route] = _more(board.route(route), item, text)
+        elif route is not None or names:
+            name = route[0] if route is not None else names[0]
+            board.states[name] = _more(board.state(name), item, text)
+        else:
+            line = item.span.start.line
+            tell(f"{found.path}:{line}: {item.severity}: {text}")
+
+
+def _places(found: Examined) -> dict[tuple[str | int, ...], Route]:
+    """The routes and the states (number -1) by their place in the file."""
+    at: dict[tuple[str | int, ...], Route] = {}
+    for state in found.graph.states.values():
+        at[state.path] = (state.name, -1)
+        for route in state.transitions:
+            at[route.path] = at[route.at] = (state.name, route.number)
+    return at
+
+
+def _above(item: Diagnostic) -> Iterable[tuple[str | int, ...]]:
+    """The place of a finding and all that it lies in, from within."""
+    path = item.finding.at.path
+    return (path[:end] for end in range(len(path), 0, -1))
+
+
+def _more(mark: Mark, item: Diagnostic, text: str) -> Mark:
+    severities = [item.severity, *filter(None, [mark.severity])]
+    worst = min(severities, key=SEVERITIES.index)
+    return mark._replace(severity=worst, messages=(*mark.messages, text))
+
+
+# --- where runs were ------------------------------------------------------------------------------
+
+
+def _count(args: argparse.Namespace, found: Examined, option: str, board: Board) -> None:
+    from statecli.cli import paths
+
+    if option == "coverage":
+        states, routes = paths.covered(args.coverage, found.path)
+        board.count(states, routes, f"tests in {args.coverage}")
+        return
+    walk = getattr(paths, f"of_{option}")(args, found)
+    graph = found.graph
+    states = {name: walk.states.get(name, 0) for name in graph.states}
+    routes = {route: number for route, number in walk.routes.items() if route[0] in graph.states}
+    strange = [name for name in walk.states if name not in graph.states and name != "__end__"]
+    if strange:
+        tell(f"{found.path}: {option} was in states that are not here: {', '.join(strange)}")
+    if walk.steps:
+        for at, route in enumerate(walk.steps, 1):
+            mark = board.route(route)
+            board.routes[route] = mark._replace(steps=(*mark.steps, at))
+        board.counts = walk.counts
+    else:
+        board.count(states, routes, walk.counts)
+    if walk.at:
+        board.states[walk.at] = board.state(walk.at)._replace(current=True)

@@ -1,0 +1,156 @@
+r"""A drawing in the DOT language of Graphviz: what every layout engine reads.
+
+The text is written here and not by the `graphviz` package: that does not escape everything
+(``\``, ``<..>`` and ``:`` in names), and without that it would be three calls that join strings.
+Boxes are named by their ids; what a name holds can do nothing outside its label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from statecli.render.drawing import (
+    BAR,
+    CHOSEN,
+    END_MARK,
+    GROUP,
+    IMPLICIT,
+    JUMP,
+    LINK,
+    START,
+    Arrow,
+    Box,
+    Drawing,
+    Look,
+)
+from statecli.render.kinds import appearance
+from statecli.render.sizes import LABEL_SIZE, Line, contents, label_lines, label_size
+from statecli.render.theme import Colors, colors
+from statecli.text.excerpt import harmless
+
+_STYLES = {CHOSEN: "dashed", IMPLICIT: "dotted", JUMP: "dotted"}
+
+
+def lines(drawing: Drawing, look: Look, extra: Iterable[str] = ()) -> Iterator[str]:
+    """The text, line by line. `extra` are attributes of the whole graph (``name=value``)."""
+    palette = colors("light" if look.theme == "auto" else look.theme)
+    yield f"digraph {_quoted(drawing.title)} {{"
+    ranks = f"rankdir={look.rankdir} nodesep=0.4 ranksep=0.5 pad=0.2"
+    yield f'  graph [{" ".join([ranks, *extra])} fontname="Helvetica" bgcolor="{palette.paper}"];'
+    yield (
+        '  node [shape=box style=filled fixedsize=true fontname="Helvetica" fontsize=12 '
+        f'fontcolor="{palette.ink}" label=""];'
+    )
+    yield (
+        f'  edge [fontname="Helvetica" fontsize={LABEL_SIZE:g} arrowsize=0.7 '
+        f'fontcolor="{palette.ink}" color="{palette.line}"];'
+    )
+    for box in drawing.boxes:
+        yield f"  {box.id} [{' '.join(_box(box, look, palette))}];"
+    for arrow in drawing.arrows:
+        yield f"  {arrow.source} -> {arrow.target} [{' '.join(_arrow(arrow, palette))}];"
+    yield "}"
+
+
+def text(drawing: Drawing, look: Look, extra: Iterable[str] = ()) -> str:
+    """The whole document."""
+    return "\n".join(lines(drawing, look, extra)) + "\n"
+
+
+def _box(box: Box, look: Look, palette: Colors) -> Iterator[str]:
+    inside = contents(box, look.rankdir)
+    yield f"width={inside.width / 72:.3f} height={inside.height / 72:.3f}"
+    if box.role in (START, BAR):
+        shape = "circle" if box.role == START else "box"
+        yield f'shape={shape} fillcolor="{palette.ink}" color="{palette.ink}"'
+        return
+    if box.role == END_MARK:
+        yield f'shape=doublecircle fillcolor="{palette.ink}" color="{palette.ink}"'
+        yield f"tooltip={_quoted('the end')}"
+        return
+    looks = appearance(box.kind)
+    fill, stroke = palette.group if box.role == GROUP else palette.kind(box.kind)
+    styles = ["filled", *filter(None, [looks.style])]
+    if box.role == GROUP:
+        shape, styles = "box", ["filled", "rounded"]
+    elif box.missing:
+        shape, styles = "box", ["filled", "dashed"]
+    else:
+        shape = looks.dot
+    yield f'shape={shape} style="{",".join(styles)}"'
+    if box.ends or box.role == GROUP:
+        yield "peripheries=2"
+    yield f'fillcolor="{fill}" color="{_emphasis(box, palette) or stroke}"'
+    if box.mark.severity or box.mark.current or box.waits:
+        yield f"penwidth={3 if box.mark.severity or box.mark.current else 1.6}"
+    tip = "\n".join(filter(None, [box.name, box.about, *box.mark.messages]))
+    yield f"tooltip={_quoted(tip)}"
+    yield f"label={_table(inside.lines, box, looks.glyph, palette)}"
+
+
+def _emphasis(box: Box, palette: Colors) -> str:
+    """The colour of a box that a mark makes stand out."""
+    if box.mark.severity or box.missing:
+        return palette.severity(box.mark.severity or "error")
+    return palette.here if box.mark.current else ""
+
+
+def _table(rows: tuple[Line, ...], box: Box, glyph: str, palette: Colors) -> str:
+    """The lines of a box as a label of Graphviz."""
+    cells = []
+    for row in rows:
+        said = _markup(row.text)
+        if row.role == "tag":
+            lead = "▣" if box.role == GROUP else glyph
+            said = f"{lead} {said}{' · waits' if box.waits else ''}"
+        elif row.role == "name":
+            said = f"<B>{said}</B>"
+        color = palette.ink if row.role == "name" else palette.dim
+        side = "LEFT" if row.role == "task" else "CENTER"
+        cells.append(
+            f'<TR><TD ALIGN="{side}"><FONT POINT-SIZE="{row.size:g}" COLOR="{color}">'
+            f"{said}</FONT></TD></TR>"
+        )
+    return f'<<TABLE BORDER="0" CELLPADDING="0" CELLSPACING="0">{"".join(cells)}</TABLE>>'
+
+
+def _arrow(arrow: Arrow, palette: Colors) -> Iterator[str]:
+    yield f'id="{arrow.id}"'
+    if arrow.style in _STYLES:
+        yield f"style={_STYLES[arrow.style]}"
+    color = {JUMP: palette.jump, IMPLICIT: palette.dim, LINK: palette.ink}.get(arrow.style)
+    if arrow.mark.severity:
+        color = palette.severity(arrow.mark.severity)
+    elif arrow.mark.steps or arrow.mark.times:
+        color = palette.here
+    if color:
+        yield f'color="{color}"'
+    if arrow.mark.severity or arrow.mark.steps or arrow.mark.times:
+        yield "penwidth=2"
+    found = label_lines(arrow)
+    if found:
+        wide, high = label_size(found)
+        said = "<BR/>".join(map(_markup, found))
+        yield (
+            'label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0"><TR>'
+            f'<TD FIXEDSIZE="TRUE" WIDTH="{wide:.0f}" HEIGHT="{high:.0f}">{said}</TD></TR></TABLE>>'
+        )
+    tip = "\n".join(filter(None, [arrow.label, arrow.about, *arrow.mark.messages]))
+    if tip:
+        yield f"tooltip={_quoted(tip)}"
+
+
+def _quoted(words: str) -> str:
+    """Text as a quoted string: a backslash, too, means only itself."""
+    safe = "\n".join(map(harmless, words.split("\n")))
+    return '"' + safe.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+_SPECIAL = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+
+
+def _markup(words: str) -> str:
+    """Text inside a label that is written in Graphviz's HTML."""
+    safe = harmless(words.rstrip("\n")) or " "
+    return re.sub('[&<>"]', lambda match: _SPECIAL[match.group()], safe)

@@ -1,0 +1,1 @@
+"""One file a format; the listing of this folder is the registry."""

@@ -1,0 +1,119 @@
+"""Where everything stands: the engine's answer, in points from the upper left corner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from statecli.model.unable import Unable
+from statecli.render import dot
+from statecli.render.drawing import Drawing, Look
+from statecli.render.engine import Engine, TooSlow, run
+
+Point = tuple[float, float]
+
+
+class Spot(NamedTuple):
+    """A rectangle by its middle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Course(NamedTuple):
+    """The way of an arrow: the points of a Bézier curve (one, then three for each piece), its tip,
+    and the middle of its label."""
+
+    points: tuple[Point, ...]
+    tip: Point
+    label: Point | None
+
+
+class Layout(NamedTuple):
+    width: float
+    height: float
+    boxes: Mapping[str, Spot]
+    arrows: Mapping[str, Course]
+
+
+class Attempt(NamedTuple):
+    """One way to ask the engine. `said`: what is told where this one was needed."""
+
+    layout: str
+    extra: tuple[str, ...]
+    said: str
+
+
+_LIMITS = ("nslimit=0.5", "nslimit1=0.5", "mclimit=0.05", "splines=line")
+#: In this order, each where the one before took too long. The size decides where to begin, so that
+#: every machine draws the same.
+ATTEMPTS = (
+    Attempt("dot", (), ""),
+    Attempt("dot", _LIMITS, "straight arrows and a rougher layout, since the graph is large"),
+    Attempt(
+        "sfdp", ("overlap=prism", "splines=line"), "a layout by forces, since the graph is large"
+    ),
+)
+#: More arrows than this begin with the second attempt.
+MANY = 700
+
+
+class Laid(NamedTuple):
+    """The answer to a question in a format of the engine, and what had to be given up for it."""
+
+    output: bytes
+    said: str
+
+
+def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
+    """The drawing in a format of the engine. Raises Unable when every attempt took too long."""
+    first = 1 if len(drawing.arrows) > MANY else 0
+    for attempt in ATTEMPTS[first:]:
+        text = dot.text(drawing, look, attempt.extra)
+        try:
+            return Laid(run(engine, text, to, attempt.layout), attempt.said)
+        except TooSlow:
+            continue
+    size = f"{len(drawing.boxes)} boxes and {len(drawing.arrows)} arrows"
+    raise Unable(
+        f"no layout of {size} was found in time",
+        "--collapse auto or --focus STATE shows less; --to html and --to dot need no layout engine",
+    )
+
+
+def laid_out(engine: Engine, drawing: Drawing, look: Look) -> tuple[Layout, str]:
+    """Where everything stands, and what had to be given up for it."""
+    answer = ask(engine, drawing, look, "json0")
+    return _read(json.loads(answer.output)), answer.said
+
+
+def _read(found: Mapping[str, Any]) -> Layout:
+    left, bottom, right, top = map(float, found["bb"].split(","))
+    boxes = {}
+    for item in found.get("objects", ()):
+        x, y = map(float, item["pos"].split(","))
+        size = float(item["width"]) * 72, float(item["height"]) * 72
+        boxes[item["name"]] = Spot(x - left, top - y, *size)
+    arrows = {item["id"]: _course(item, left, top) for item in found.get("edges", ())}
+    return Layout(right - left, top - bottom, boxes, arrows)
+
+
+def _course(item: Mapping[str, Any], left: float, top: float) -> Course:
+    """The course that an edge of the engine's answer takes: ``e,x,y x,y x,y ...``."""
+
+    def point(words: str) -> Point:
+        x, _, y = words.partition(",")
+        return float(x) - left, top - float(y)
+
+    tip: Point | None = None
+    points: list[Point] = []
+    for word in item["pos"].split():
+        if word[:2] == "e,":
+            tip = point(word[2:])
+        elif word[:2] != "s,":
+            points.append(point(word))
+    label = point(item["lp"]) if "lp" in item else None
+    return Course(tuple(points), tip or points[-1], label)
