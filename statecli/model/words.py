@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from statecli.model.data import shown
 from statecli.model.graph import Deliverable
@@ -26,6 +27,9 @@ from statecli.model.guard import (
 )
 from statecli.model.wording import joined
 
+if TYPE_CHECKING:
+    import ast
+
 _SIGNS = {
     "eq": "is", "is": "is", "ne": "is not", "isnot": "is not", "contains": "contains",
     "gt": ">", "gte": "≥", "lt": "<", "lte": "≤", "eq#": "=", "neq#": "≠",
@@ -35,6 +39,8 @@ _TURNS = {
     "total": "in this state",
     "session": "in the session",
 }
+#: The operators of an expression, beside an arrow.
+_EXPRESSION = {"Eq": "=", "NotEq": "≠", "Lt": "<", "LtE": "≤", "Gt": ">", "GtE": "≥"}
 #: Text that needs no quotes; the words that would read as another value, or as a part of the
 #: sentence, do.
 _BARE = re.compile(r"[^\W\d][\w-]*")
@@ -107,7 +113,45 @@ def part_in_words(guard: Guard, atom: Callable[[Atom], str] | None = None) -> st
 
 def brief(guard: Guard) -> str:
     """A guard as it stands beside an arrow: as few words as can be, "issue = billing or other"."""
+    if isinstance(guard, Expr):
+        return _brief_expression(guard.tree) or in_words(guard)
     return in_words(guard, _brief)
+
+
+def _brief_expression(tree: ast.expr) -> str:
+    """An expression of comparisons in the words of `_brief`; nothing where it is more than that."""
+    import ast
+
+    if isinstance(tree, ast.BoolOp):
+        word = " and " if isinstance(tree.op, ast.And) else " or "
+        parts = [(_brief_expression(item), item) for item in tree.values]
+        if not all(words for words, _ in parts):
+            return ""
+        return word.join(
+            f"({words})" if isinstance(item, ast.BoolOp) or " or " in words else words
+            for words, item in parts
+        )
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not):
+        words = _brief_expression(tree.operand)
+        return f"not ({words})" if words else ""
+    if isinstance(tree, ast.Name):
+        return tree.id
+    if not isinstance(tree, ast.Compare):
+        return ""
+    sides = [_side(side) for side in (tree.left, *tree.comparators)]
+    signs = [_EXPRESSION.get(type(op).__name__, "") for op in tree.ops]
+    if not all(sides) or not all(signs):
+        return ""
+    return " ".join([sides[0], *(f"{s} {w}" for s, w in zip(signs, sides[1:], strict=True))])
+
+
+def _side(side: ast.expr) -> str:
+    """One side of a comparison: a field or a constant; nothing for more than that."""
+    import ast
+
+    if isinstance(side, ast.Name):
+        return side.id
+    return value_words(side.value) if isinstance(side, ast.Constant) else ""
 
 
 def _brief(atom: Atom) -> str:

@@ -14,17 +14,23 @@ from statecli.render.drawing import GROUP, NO_MARK, STATE, Arrow, Box, Drawing, 
 
 #: A drawing with more boxes than this is hard to read (stack.md: 100 states make a ribbon).
 MOST = 60
+#: So many are aimed at then; fewer where they have more than so many arrows each.
+_GOAL, _FEWEST, _CROWDED = 36, 12, 3
 
 
 def collapsed(drawing: Drawing, most: int = MOST) -> Drawing:
     """The drawing with at most about `most` boxes; itself if it has no more."""
     if len(drawing.boxes) <= most:
         return drawing
-    for step in (_chains, _circles, _phases, _neighbours):
-        sets = step(_Net(drawing), most)
-        drawing = _merged(drawing, sets)
+    for step in (_chains, _circles, _phases):
+        drawing = _merged(drawing, step(_Net(drawing), _GOAL))
         if len(drawing.boxes) <= most:
             break
+    # Few boxes with arrows between nearly all of them show nothing: then fewer boxes do.
+    goal = _GOAL
+    while goal > _FEWEST and len(drawing.arrows) > _CROWDED * goal:
+        goal = max(_FEWEST, goal * 2 // 3)
+        drawing = _merged(drawing, _phases(_Net(drawing), goal))
     return drawing
 
 
@@ -48,7 +54,7 @@ class _Net:
         return self.boxes[at].role not in ("start", "end")
 
 
-def _chains(net: _Net, most: int) -> list[list[int]]:  # noqa: ARG001 - every step takes the same
+def _chains(net: _Net, _most: int) -> list[list[int]]:
     """Three boxes or more, one after the other, with no other way in or out between them."""
 
     def follows(at: int) -> int:
@@ -70,45 +76,50 @@ def _chains(net: _Net, most: int) -> list[list[int]]:  # noqa: ARG001 - every st
     return found
 
 
-def _circles(net: _Net, most: int) -> list[list[int]]:  # noqa: ARG001
-    """Boxes that lead to one another; not where that is most of the drawing."""
-    half = len(net.boxes) / 2
+def _circles(net: _Net, _most: int) -> list[list[int]]:
+    """Boxes that lead to one another; not where that is a large part of the drawing."""
+    most = len(net.boxes) // 4
     return [
         group
         for group in components(net.out)
-        if 1 < len(group) < half and all(map(net.merges, group))
+        if 1 < len(group) <= most and all(map(net.merges, group))
     ]
 
 
 def _phases(net: _Net, most: int) -> list[list[int]]:
-    """What lies behind one box: the largest such phases are opened as long as there is room."""
+    """What lies behind a box belongs to it, as far as phases of about equal size allow: the tree
+    of dominators is cut into parts, small ones beside each other together."""
     before = dominators(net.out, net.start)
     below: list[list[int]] = [[] for _ in net.boxes]
     for at, last in enumerate(before):
-        if last >= 0:
-            below[last].append(at)
-    size = _sizes(net.start, below)
-    closed = {at: size[at] for at in below[net.start]}
-    shown = 1 + len(closed)
-    while closed:
-        at = max(closed, key=lambda item: (closed[item], -item))
-        if closed[at] < 2 or shown + len(below[at]) > most:
-            break
-        del closed[at]
-        closed.update((child, size[child]) for child in below[at])
-        shown += len(below[at])
-    return [group for group in (_under(at, below) for at in closed) if _worth(net, group)]
+        if at != net.start:
+            below[last if last >= 0 else net.start].append(at)
+    fixed = sum(not net.merges(at) for at in range(len(net.boxes)))
+    size = max(2, len(net.boxes) // most)
+    while True:
+        found = _cut(net, below, size)
+        if len(found) + fixed <= most or size > len(net.boxes):
+            return found
+        size += max(1, size // 6)
 
 
-def _worth(net: _Net, group: Sequence[int]) -> bool:
-    return len(group) > 1 and all(map(net.merges, group))
-
-
-def _sizes(root: int, below: Sequence[Sequence[int]]) -> list[int]:
-    size = [1] * len(below)
-    for at in reversed(_under(root, below)):
-        size[at] += sum(size[child] for child in below[at])
-    return size
+def _cut(net: _Net, below: Sequence[Sequence[int]], size: int) -> list[list[int]]:
+    """The tree in parts of about this size, from the leaves up. `below` are the children."""
+    found: list[list[int]] = []
+    parts: list[list[int]] = [[] for _ in below]
+    for at in reversed(_under(net.start, below)):
+        bundle: list[int] = []
+        for child in below[at]:
+            if len(bundle) + len(parts[child]) > size:
+                found.append(bundle)
+                bundle = []
+            bundle = bundle + parts[child]
+        own = [at] if net.merges(at) else []
+        if len(bundle) + len(own) > size or not own:
+            found.append(bundle)
+            bundle = []
+        parts[at] = own + bundle
+    return [sorted(part) for part in (*found, parts[net.start]) if part]
 
 
 def _under(root: int, below: Sequence[Sequence[int]]) -> list[int]:
@@ -116,13 +127,6 @@ def _under(root: int, below: Sequence[Sequence[int]]) -> list[int]:
     for at in found:
         found += below[at]
     return found
-
-
-def _neighbours(net: _Net, most: int) -> list[list[int]]:
-    """Where nothing else helps: boxes that stand beside each other in the file."""
-    able = [at for at in range(len(net.boxes)) if net.merges(at)]
-    each = -(-len(able) // max(1, most - (len(net.boxes) - len(able))))
-    return [able[at : at + each] for at in range(0, len(able), each)] if each > 1 else []
 
 
 # --- the new drawing ------------------------------------------------------------------------------

@@ -76,6 +76,8 @@ class _Pen:
     def _box(self, state: State, id_: str) -> Box:
         wish = self.wish
         about = [" ".join(text.split()) for text in (state.title, state.description)]
+        if _bare(about[0]) == _bare(state.name):
+            del about[0]
         return Box(
             id=id_,
             name=state.name,
@@ -172,6 +174,11 @@ class _Pen:
                 mark=mark,
             )
         )
+
+
+def _bare(text: str) -> str:
+    """A title without what tells it from a name: "Customer Intake" is customer_intake."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
 def _tasks(state: State) -> Iterator[str]:

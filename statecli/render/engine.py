@@ -16,7 +16,7 @@ from statecli.model.unable import Unable
 
 BUNDLED = "graphviz-pure"
 #: Seconds after which one attempt is given up (see `layout.ATTEMPTS`).
-PATIENCE = 20.0
+PATIENCE = 15.0
 INSTALL = "pip install graphviz-pure, or install Graphviz (apt install graphviz, brew install …)"
 
 

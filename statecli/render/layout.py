@@ -57,8 +57,8 @@ ATTEMPTS = (
         "sfdp", ("overlap=prism", "splines=line"), "a layout by forces, since the graph is large"
     ),
 )
-#: More arrows than this begin with the second attempt.
-MANY = 700
+#: More arrows than this begin with the second attempt; so do fewer, where they stand dense.
+_MANY, _SOME, _DENSE = 700, 200, 2.5
 
 
 class Laid(NamedTuple):
@@ -70,8 +70,7 @@ class Laid(NamedTuple):
 
 def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
     """The drawing in a format of the engine. Raises Unable when every attempt took too long."""
-    first = 1 if len(drawing.arrows) > MANY else 0
-    for attempt in ATTEMPTS[first:]:
+    for attempt in ATTEMPTS[_begin(drawing) :]:
         text = dot.text(drawing, look, attempt.extra)
         try:
             return Laid(run(engine, text, to, attempt.layout), attempt.said)
@@ -82,6 +81,12 @@ def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
         f"no layout of {size} was found in time",
         "--collapse auto or --focus STATE shows less; --to html and --to dot need no layout engine",
     )
+
+
+def _begin(drawing: Drawing) -> int:
+    """The number of the first attempt that is worth its time."""
+    boxes, arrows = len(drawing.boxes), len(drawing.arrows)
+    return int(arrows > _MANY or (arrows > _SOME and arrows > _DENSE * boxes))
 
 
 def laid_out(engine: Engine, drawing: Drawing, look: Look) -> tuple[Layout, str]:

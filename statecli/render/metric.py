@@ -39,6 +39,22 @@ def wrapped(text: str, size: float, most: float, *, bold: bool = False) -> list[
     return lines
 
 
+def balanced(text: str, size: float, most: float) -> list[str]:
+    """The text in as many lines as `wrapped` makes of it, but about equally long ones."""
+    lines = wrapped(text, size, most)
+    if len(lines) < 2:
+        return lines
+    least, enough = most / 2, most
+    while enough - least > 4:
+        middle = (least + enough) / 2
+        tried = wrapped(text, size, middle)
+        if len(tried) > len(lines):
+            least = middle
+        else:
+            lines, enough = tried, middle
+    return lines
+
+
 def _broken(text: str, size: float, most: float, bold: bool) -> list[str]:
     lines: list[str] = []
     start = breakable = 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from statecli.render.drawing import BAR, END_MARK, GROUP, START, Arrow, Box
 from statecli.render.kinds import appearance
-from statecli.render.metric import clipped, width, wrapped
+from statecli.render.metric import balanced, clipped, width, wrapped
 
 NAME_SIZE, TAG_SIZE, TEXT_SIZE, LABEL_SIZE = 12.0, 8.5, 9.5, 9.5
 #: From one line to the next, by the size of its font.
@@ -15,6 +16,9 @@ LEADING = 1.28
 _WIDE, _NAME_WIDE, _LABEL_WIDE = 190.0, 210.0, 150.0
 _ABOUT_LINES, _LABEL_LINES = 2, 7
 ICON = 12.0
+#: A comparison stays on one line where it can: its spaces are hard ones until the lines are made.
+_HARD = "\xa0"
+_COMPARISON = re.compile(r"\S+ [=≠<>≤≥] \S+( [<≤] \S+)?|[0-9]+ turns?|^[0-9]+\. \S+")
 _PAD = 9.0
 #: What an outline needs at the left and right besides; a factor for slanted sides.
 _INSETS = {"hexagon": 13.0, "arrow": 12.0, "sides": 9.0, "octagon": 6.0, "pill": 4.0, "bars": 7.0,
@@ -64,7 +68,7 @@ def _lines(box: Box) -> list[Line]:
         named = [Line(_tag(box), "tag", TAG_SIZE)]
     name = box.name or "(no name)"
     named += [Line(t, "name", NAME_SIZE) for t in wrapped(name, NAME_SIZE, _NAME_WIDE, bold=True)]
-    about = clipped(wrapped(box.about, TEXT_SIZE, _WIDE), _ABOUT_LINES) if box.about else []
+    about = clipped(balanced(box.about, TEXT_SIZE, _WIDE), _ABOUT_LINES) if box.about else []
     named += [Line(text, "about", TEXT_SIZE) for text in about]
     for task in box.tasks:
         first, *rest = clipped(wrapped(task, TEXT_SIZE, _WIDE), 3)
@@ -94,7 +98,9 @@ def label_lines(arrow: Arrow) -> list[str]:
         text = f"{text} ({seen})" if text else seen
     if not text.strip():
         return []
-    return [line.rstrip() for line in clipped(wrapped(text, LABEL_SIZE, _LABEL_WIDE), _LABEL_LINES)]
+    kept = _COMPARISON.sub(lambda match: match.group().replace(" ", _HARD), text)
+    lines = clipped(balanced(kept, LABEL_SIZE, _LABEL_WIDE), _LABEL_LINES)
+    return [line.rstrip().replace(_HARD, " ") for line in lines]
 
 
 def label_size(lines: list[str]) -> tuple[float, float]:

@@ -40,7 +40,8 @@ def _shapes() -> Iterator[str]:
     yield "{stroke-dasharray:5 3}.icon,.wait{fill:none;stroke-width:1.2}.wait{stroke-width:2}"
     yield ".edge path{fill:none;stroke-width:1.2}.chosen path{stroke-dasharray:6 3}"
     yield ".implicit path,.jump path{stroke-dasharray:1.5 3}.edge .head{stroke-dasharray:none}"
-    yield ".edge.seen path{stroke-width:2.2}.here .shape,.error .shape,.warning .shape"
+    yield ".edge.seen path,.edge.error path,.edge.warning path{stroke-width:2.2}"
+    yield ".here .shape,.error .shape,.warning .shape"
     yield "{stroke-width:3}.unseen{opacity:.45}.sign text,.step text{font-size:10px;"
     yield "font-weight:bold}"
 
@@ -66,6 +67,6 @@ def _colored(palette: Colors, kinds: list[str]) -> Iterator[str]:
         color = palette.severity(name)
         if name != "info":
             yield f".{name} .shape{{stroke:{color}}}"
-        yield f".sign.{name} circle{{fill:{color}}}"
+        yield f".sign.{name} circle,.sign.{name} path{{fill:{color}}}"
     yield f".here .shape{{stroke:{palette.here}}}.step circle{{fill:{palette.here}}}"
     yield f".sign text,.step text{{fill:{palette.paper}}}"

@@ -46,7 +46,7 @@ def picture(drawing: Drawing, layout: Layout, look: Look, *, sheet: bool = True)
 def _lines(drawing: Drawing, layout: Layout, look: Look, *, sheet: bool) -> Iterator[str]:
     below = list(legend(drawing, look)) if look.legend else []
     wide = max(layout.width, 560.0 if below else 0.0) + 2 * MARGIN
-    high = layout.height + 2 * MARGIN + (below[-1].bottom + 12 if below else 0)
+    high = layout.height + 2 * MARGIN + max((row.bottom + 12 for row in below), default=0.0)
     size = f'width="{num(wide)}" height="{num(high)}" viewBox="0 0 {num(wide)} {num(high)}"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" class="statecli">'
     yield f"<title>{escaped(drawing.title)}</title>"
@@ -182,15 +182,20 @@ def _signs(box: Box, x: float, y: float, wide: float) -> Iterator[str]:
     """A round sign over the corner of a box that has diagnostics."""
     mark = box.mark
     if mark.severity:
-        cx, cy = num(x + wide - 2), num(y + 2)
-        sign = {"error": "!", "warning": "!"}.get(mark.severity, "i")
-        number = str(len(mark.messages)) if len(mark.messages) > 1 else sign
-        yield (
-            f'<g class="sign {mark.severity}"><circle cx="{cx}" cy="{cy}" r="{num(_SIGN)}"/>'
-            f'<text x="{cx}" y="{num(y + 5.5)}">{number}</text></g>'
-        )
+        yield _sign(mark, x + wide - 2, y + 2)
     for at, step in enumerate(mark.steps[:4]):
         yield _step(step, x + 2 + at * 2 * _SIGN, y + 2)
+
+
+def _sign(mark: Mark, x: float, y: float) -> str:
+    """A triangle or a disc with the number of diagnostics, or an exclamation mark."""
+    number = str(len(mark.messages)) if len(mark.messages) > 1 else "!"
+    shape = f'<circle cx="{num(x)}" cy="{num(y)}" r="{num(_SIGN)}"/>'
+    if mark.severity == "warning":
+        shape = f'<path d="M{num(x)} {num(y - 9.5)}l9.5 17h-19z"/>'
+    tip = escaped("\n".join(mark.messages))
+    text = f'<text x="{num(x)}" y="{num(y + 4)}">{number}</text>'
+    return f'<g class="sign {mark.severity}"><title>{tip}</title>{shape}{text}</g>'
 
 
 def _step(step: int, x: float, y: float) -> str:
@@ -257,8 +262,11 @@ def _head(course: Course) -> str:
 
 def _steps(arrow: Arrow, course: Course) -> Iterator[str]:
     """The numbers of a path, a little after the middle of the arrow."""
+    x, y = _along(course)
+    if arrow.mark.severity:
+        yield _sign(arrow.mark, x, y)
+        x += 2 * _SIGN
     if arrow.mark.steps:
-        x, y = _along(course)
         for at, step in enumerate(arrow.mark.steps[:4]):
             yield _step(step, x + at * 2 * _SIGN, y)
 
