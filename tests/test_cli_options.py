@@ -48,7 +48,7 @@ def options(name: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["validate", "explain", "chat", "sessions"])
+@pytest.mark.parametrize("name", ["validate", "explain", "render", "chat", "sessions"])
 def test_every_option_has_a_transcript(name: str) -> None:
     seen: set[str] = set()
     for transcript in ALL:

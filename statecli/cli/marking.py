@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from statecli.cli.one_graph import Examined
 from statecli.cli.output import tell
+from statecli.kernel.order import routes_of
 from statecli.model.diagnostic import SEVERITIES, Diagnostic
 from statecli.model.unable import Unable
 from statecli.render.drawing import NO_MARK, Mark, Marks
@@ -103,11 +104,16 @@ def _count(args: argparse.Namespace, found: Examined, option: str, board: Board)
     if option == "coverage":
         states, routes = paths.covered(args.coverage, found.path)
         board.count(states, routes, f"tests in {args.coverage}")
+        _untested(board)
         return
     walk = getattr(paths, f"of_{option}")(args, found)
     graph = found.graph
     states = {name: walk.states.get(name, 0) for name in graph.states}
-    routes = {route: number for route, number in walk.routes.items() if route[0] in graph.states}
+    routes = {
+        (name, route.number): walk.routes.get((name, route.number), 0)
+        for name in graph.states
+        for route in routes_of(graph, name)
+    }
     strange = [name for name in walk.states if name not in graph.states and name != "__end__"]
     if strange:
         tell(f"{found.path}: {option} was in states that are not here: {', '.join(strange)}")
@@ -120,3 +126,15 @@ def _count(args: argparse.Namespace, found: Examined, option: str, board: Board)
         board.count(states, routes, walk.counts)
     if walk.at:
         board.states[walk.at] = board.state(walk.at)._replace(current=True)
+
+
+def _untested(board: Board) -> None:
+    """What no test has seen is no mistake, but what one looks for in such a drawing."""
+    for name, mark in board.states.items():
+        if mark.times == 0:
+            board.states[name] = mark._replace(severity="warning", messages=("no test comes here",))
+    for route, mark in board.routes.items():
+        if mark.times == 0:
+            board.routes[route] = mark._replace(
+                severity="warning", messages=("no test goes this way",)
+            )

@@ -54,8 +54,10 @@ class _Net:
         return self.boxes[at].role not in ("start", "end")
 
 
-def _chains(net: _Net, _most: int) -> list[list[int]]:
-    """Three boxes or more, one after the other, with no other way in or out between them."""
+def _chains(net: _Net, most: int) -> list[list[int]]:
+    """Three boxes or more, one after the other, with no other way in or out between them. A long
+    chain becomes several boxes, so that it still shows how it goes."""
+    longest = max(3, -(-len(net.boxes) // most))
 
     def follows(at: int) -> int:
         """The next box of the chain, or -1."""
@@ -72,7 +74,7 @@ def _chains(net: _Net, _most: int) -> list[list[int]]:
         while after[chain[-1]] >= 0:
             chain.append(after[chain[-1]])
         if len(chain) > 2:
-            found.append(chain)
+            found += [chain[at : at + longest] for at in range(0, len(chain), longest)]
     return found
 
 

@@ -107,7 +107,7 @@ def _table(rows: tuple[Line, ...], box: Box, glyph: str, palette: Colors) -> str
         elif row.role == "name":
             said = f"<B>{said}</B>"
         color = palette.ink if row.role == "name" else palette.dim
-        side = "LEFT" if row.role == "task" else "CENTER"
+        side = "LEFT" if row.role in ("task", "more") else "CENTER"
         cells.append(
             f'<TR><TD ALIGN="{side}"><FONT POINT-SIZE="{row.size:g}" COLOR="{color}">'
             f"{said}</FONT></TD></TR>"
@@ -136,7 +136,8 @@ def _arrow(arrow: Arrow, palette: Colors) -> Iterator[str]:
             'label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0"><TR>'
             f'<TD FIXEDSIZE="TRUE" WIDTH="{wide:.0f}" HEIGHT="{high:.0f}">{said}</TD></TR></TABLE>>'
         )
-    tip = "\n".join(filter(None, [arrow.label, arrow.about, *arrow.mark.messages]))
+    told = dict.fromkeys([arrow.label, arrow.about, *arrow.mark.messages])
+    tip = "\n".join(filter(None, told))
     if tip:
         yield f"tooltip={_quoted(tip)}"
 

@@ -75,4 +75,6 @@ def _broken(text: str, size: float, most: float, bold: bool) -> list[str]:
 
 def clipped(lines: list[str], most: int) -> list[str]:
     """At most so many lines; what is left out is said by an ellipsis."""
-    return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1].rstrip()}…"]
+    return (
+        lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1].rstrip(' .,;:')}…"]
+    )

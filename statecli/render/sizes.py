@@ -27,7 +27,7 @@ MARKER = {START: (12.0, 12.0), END_MARK: (20.0, 20.0), BAR: (90.0, 6.0)}
 
 
 class Line(NamedTuple):
-    """`role`: tag, name, about, task, note. Joined, the lines of the name are the name."""
+    """`role`: tag, name, about, task, more (of a task), note. The lines of a name are the name."""
 
     text: str
     role: str
@@ -73,12 +73,12 @@ def _lines(box: Box) -> list[Line]:
     for task in box.tasks:
         first, *rest = clipped(wrapped(task, TEXT_SIZE, _WIDE), 3)
         named.append(Line(f"▫ {first}", "task", TEXT_SIZE))
-        named += [Line(f"   {text}", "task", TEXT_SIZE) for text in rest]
+        named += [Line(text, "more", TEXT_SIZE) for text in rest]
     notes = []
     if box.hidden:
         notes.append(f"+{box.hidden} way{'' if box.hidden == 1 else 's'} not shown")
-    if box.mark.times is not None:
-        notes.append(f"×{box.mark.times}" if box.mark.times else "never")
+    if box.mark.times:
+        notes.append(f"×{box.mark.times}")
     return named + [Line(text, "note", TAG_SIZE) for text in notes]
 
 
@@ -93,9 +93,8 @@ def label_lines(arrow: Arrow) -> list[str]:
     text = f"{arrow.order}. {arrow.label}" if arrow.order else arrow.label
     if arrow.ways > 1:
         text = f"{arrow.ways} ways"
-    if arrow.mark.times is not None and arrow.style != "link":
-        seen = f"×{arrow.mark.times}" if arrow.mark.times else "never"
-        text = f"{text} ({seen})" if text else seen
+    if arrow.mark.times:
+        text = f"{text} ×{arrow.mark.times}"
     if not text.strip():
         return []
     kept = _COMPARISON.sub(lambda match: match.group().replace(" ", _HARD), text)

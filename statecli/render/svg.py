@@ -132,8 +132,9 @@ def _words(box: Box, spot: Spot, look: Look) -> Iterator[str]:
             named = []
         if line.role == "tag":
             yield from _tag(box, line.text, x, base)
-        elif line.role == "task":
+        elif line.role in ("task", "more"):
             left = spot.x - spot.width / 2 + (spot.width - _text_width(inside.width)) / 2
+            left += 9 if line.role == "more" else 0
             yield f'<text class="task" x="{num(left)}" y="{num(base)}">{escaped(line.text)}</text>'
         else:
             yield _text(line.role, line.text, x, base)
