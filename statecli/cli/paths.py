@@ -14,6 +14,7 @@ from statecli.cli.output import tell
 from statecli.model.data import is_list, is_map
 from statecli.model.event import Ended, Entered, Event, Jumped, Started
 from statecli.model.unable import Unable
+from statecli.text.document import MAX_BYTES
 
 Route = tuple[str, int]
 
@@ -136,4 +137,7 @@ def covered(file: str, path: str) -> tuple[dict[str, int], dict[Route, int]]:
 
 
 def _text(file: str) -> str:
-    return content(file).decode("utf-8", "replace")
+    data = content(file)
+    if len(data) > MAX_BYTES:
+        raise Unable(f"{file}: larger than {MAX_BYTES // 1_000_000} MB, more than is read")
+    return data.decode("utf-8", "replace")
