@@ -70,7 +70,7 @@ class Laid(NamedTuple):
 
 def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
     """The drawing in a format of the engine. Raises Unable when every attempt took too long."""
-    for attempt in ATTEMPTS[_begin(drawing) :]:
+    for attempt in ATTEMPTS[int(large(drawing)) :]:
         text = dot.text(drawing, look, attempt.extra)
         try:
             return Laid(run(engine, text, to, attempt.layout), attempt.said)
@@ -83,10 +83,10 @@ def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
     )
 
 
-def _begin(drawing: Drawing) -> int:
-    """The number of the first attempt that is worth its time."""
+def large(drawing: Drawing) -> bool:
+    """Whether the first attempt is not worth its time."""
     boxes, arrows = len(drawing.boxes), len(drawing.arrows)
-    return int(arrows > _MANY or (arrows > _SOME and arrows > _DENSE * boxes))
+    return arrows > _MANY or (arrows > _SOME and arrows > _DENSE * boxes)
 
 
 def laid_out(engine: Engine, drawing: Drawing, look: Look) -> tuple[Layout, str]:
