@@ -20,26 +20,44 @@ def courses(
     graph: Rows, layers: list[list[int]], x: list[float], arrows: Sequence[Arrow]
 ) -> Layout:
     """The layout of one part, from its upper left corner."""
-    west = min(at - room for at, room in zip(x, graph.left, strict=True))
-    x = [at - west for at in x]
+    x, lanes, width = _lanes(graph, x)
     bands = _bands(graph, layers, x)
-    east = max(at + room for at, room in zip(x, graph.right, strict=True))
     middle = [sum(bands[rank]) / 2 for rank in graph.rank]
     boxes = {id_: Spot(x[at], middle[at], *graph.size[at]) for at, id_ in enumerate(graph.ids)}
     ports = _ports(graph, x)
     found: dict[str, Course] = {}
-    lanes: dict[int, float] = {}
     for chain in graph.chains:
-        aside = None
-        if chain.aside:
-            target = chain.nodes[0] if chain.back else chain.nodes[-1]
-            aside = lanes.setdefault(target, east + _LANE * (1 + len(lanes) % _LANES))
-        found[chain.arrow] = _course(graph, chain, x, middle, bands, ports, aside)
+        lane = lanes.get(chain.arrow)
+        found[chain.arrow] = _course(graph, chain, x, middle, bands, ports, lane)
     for node, loops in graph.loops.items():
         for loop in loops:
             found[loop.arrow] = _loop(graph, node, loop, x[node], middle[node])
-    width = max([east, *(lane + 2 for lane in lanes.values())])
     return Layout(width, bands[-1][1], boxes, {arrow.id: found[arrow.id] for arrow in arrows})
+
+
+def _lanes(graph: Rows, x: list[float]) -> tuple[list[float], dict[str, float], float]:
+    """Everything moved to the right so that there is room for what runs beside all rows; the lane
+    of each such arrow: arrows to one box share one, on the side where they begin; and the width."""
+    west = min(at - room for at, room in zip(x, graph.left, strict=True))
+    east = max(at + room for at, room in zip(x, graph.right, strict=True))
+    half = (west + east) / 2
+    sides: tuple[dict[int, int], dict[int, int]] = {}, {}
+    asides: dict[str, tuple[int, int]] = {}
+    for chain in graph.chains:
+        if chain.aside:
+            target = chain.nodes[0] if chain.back else chain.nodes[-1]
+            source = chain.nodes[-1] if chain.back else chain.nodes[0]
+            side = int(x[source] > half)
+            place = sides[side].setdefault(target, len(sides[side]) % _LANES)
+            asides[chain.arrow] = side, place + 1
+    margin = [min(len(side), _LANES) * _LANE for side in sides]
+    x = [at - west + margin[0] for at in x]
+    left, right = margin[0], east - west + margin[0]
+    lanes = {
+        arrow: right + place * _LANE if side else left - place * _LANE
+        for arrow, (side, place) in asides.items()
+    }
+    return x, lanes, right + margin[1]
 
 
 def _bands(graph: Rows, layers: list[list[int]], x: list[float]) -> list[tuple[float, float]]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from statecli.model.graphs import breadth_first
 from statecli.render.drawing import Arrow, Box
 
 Size = tuple[float, float]
-#: So many points of long routes are put in rows; the longest routes beyond run beside all rows.
-_POINTS = 12_000
+Pairs = list[tuple[int, int]]
+#: So many points of long routes are put in rows, or so many in each row; the longest routes beyond
+#: run beside all rows: else the points would need more room than the boxes.
+_POINTS, _EACH, _MOST = 1500, 24, 12_000
 #: Room beside a point of a route; between the line and its label; around a loop.
 _BESIDE, _LABEL_GAP, LOOP = 5.0, 3.0, 18.0
 #: A row of boxes is not much wider than this, or than the whole is high.
@@ -111,11 +114,7 @@ def rows(
     for source, target in ends:
         if source != target:
             out[source].append(target)
-    place = _places_downward(out)
-    forward = [
-        (min(pair, key=place.__getitem__), max(pair, key=place.__getitem__)) for pair in ends
-    ]
-    graph.rank[:] = _ranks(graph, forward, place)
+    forward, graph.rank[:] = _downward(graph, out, ends)
     _chains(graph, arrows, ends, forward, labels)
     return graph
 
@@ -128,6 +127,37 @@ def _loop(graph: Rows, at: int, arrow: str, label: Size | None) -> None:
     graph.loops.setdefault(at, []).append(Loop(arrow, reach, middle))
     graph.right[at] = graph.left[at] + reach + wide + 2 * _LABEL_GAP
     graph.high[at] = max(graph.high[at], high)
+
+
+def _downward(graph: Rows, out: list[list[int]], ends: Pairs) -> tuple[Pairs, list[int]]:
+    """The ends of each route with the upper first, and the row of each box.
+
+    Following routes as far as they go shows the flow best; where that ends in a ribbon, rows go by
+    how many routes lead to a box from where a run begins."""
+    place = _places_downward(out)
+    forward = _upper_first(ends, place)
+    ranks = _ranks(graph, forward, place)
+    rows = max(ranks) // 2
+    if rows > 12 + 2 * graph.real**0.5:
+        depth = breadth_first(out, _beginnings(out))[1]
+        order = sorted(range(graph.real), key=lambda node: (depth[node], place[node]))
+        for at, node in enumerate(order):
+            place[node] = at
+        flat = _upper_first(ends, place)
+        fewer = _ranks(graph, flat, place)
+        if max(fewer) // 2 < 0.7 * rows:
+            return flat, fewer
+    return forward, ranks
+
+
+def _upper_first(ends: Pairs, place: list[int]) -> Pairs:
+    return [(a, b) if place[a] <= place[b] else (b, a) for a, b in ends]
+
+
+def _beginnings(out: list[list[int]]) -> list[int]:
+    """The first node, and those that nothing leads to."""
+    met = {target for targets in out for target in targets}
+    return [node for node in range(len(out)) if not node or node not in met]
 
 
 def _places_downward(out: Sequence[Sequence[int]]) -> list[int]:
@@ -156,7 +186,7 @@ def _places_downward(out: Sequence[Sequence[int]]) -> list[int]:
     return place
 
 
-def _ranks(graph: Rows, forward: list[tuple[int, int]], place: list[int]) -> list[int]:
+def _ranks(graph: Rows, forward: Pairs, place: list[int]) -> list[int]:
     """The row of each box, counted by twos: as high as its routes allow, then as low as makes
     routes shorter. A row that is full passes boxes on to the next."""
     count = graph.real
@@ -193,14 +223,15 @@ def _ranks(graph: Rows, forward: list[tuple[int, int]], place: list[int]) -> lis
 def _chains(
     graph: Rows,
     arrows: Sequence[Arrow],
-    ends: list[tuple[int, int]],
-    forward: list[tuple[int, int]],
+    ends: Pairs,
+    forward: Pairs,
     labels: dict[str, Size],
 ) -> None:
     """The points that routes need in the rows that they pass."""
     rank = graph.rank
     spans = sorted((rank[lower] - rank[upper] for upper, lower in forward), reverse=True)
-    room, longest = sum(spans) - _POINTS, spans[0] if spans else 0
+    points = min(_MOST, max(_POINTS, _EACH * max(rank, default=0)))
+    room, longest = sum(spans) - points, spans[0] if spans else 0
     for span in spans:  # routes longer than `longest` run aside
         if room <= 0 or span <= 4:
             break

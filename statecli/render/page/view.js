@@ -10,7 +10,10 @@ let untouched = true;
 
 function show() {
   svg.style.transform = `translate(${view.x}px,${view.y}px) scale(${view.k})`;
-  svg.classList.toggle("p-far", view.k < FAR);
+  const far = view.k < FAR;
+  svg.classList.toggle("p-far", far);
+  // Lines that are seen from afar; in steps, since every element takes part.
+  if (far) svg.style.setProperty("--p-thick", String(1.5 ** Math.round(Math.log(1 / view.k) / Math.log(1.5))));
   by("p-level").textContent = `${Math.round(view.k * 100)}%`;
 }
 
