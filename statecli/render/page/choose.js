@@ -166,6 +166,6 @@ stage.addEventListener("keydown", (event) => {
 });
 
 // Who comes with the keyboard sees where.
-svg.addEventListener("focusin", (event) => {
+stage.addEventListener("focusin", (event) => {
   if (event.target.matches(":focus-visible") && boxAt.has(event.target.id)) reveal(boxAt.get(event.target.id));
 });

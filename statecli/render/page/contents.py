@@ -193,7 +193,7 @@ def _box(box: Box, layout: Layout, numbers: Mapping[str, int]) -> Object:
         waits=box.waits,
         ends=box.ends,
         members=[numbers[name] for name in box.members if name in numbers],
-        hidden=box.hidden,
+        hidden=box.hidden or None,
         **_mark(box.mark),
     )
 
@@ -242,8 +242,12 @@ def _mark(mark: Mark) -> Object:
 
 
 def _short(**parts: object) -> Object:
-    """The parts without what says nothing."""
-    return {key: value for key, value in parts.items() if value not in (None, "", [], False)}
+    """The parts without what says nothing; 0 says something."""
+    return {
+        key: value
+        for key, value in parts.items()
+        if value is not None and value is not False and value not in ("", [])
+    }
 
 
 def _clean(value: Any) -> Any:
