@@ -61,10 +61,10 @@ class Browser:
     # --- doing ---
 
     def one(self, selector: str) -> WebElement:
-        return self.window.find_element(By.CSS_SELECTOR, selector)
+        return cast(WebElement, self.window.find_element(By.CSS_SELECTOR, selector))
 
     def all(self, selector: str) -> list[WebElement]:
-        return self.window.find_elements(By.CSS_SELECTOR, selector)
+        return list(self.window.find_elements(By.CSS_SELECTOR, selector))
 
     def press(self, *keys: str) -> None:
         """Keys, one after the other, wherever the focus is."""

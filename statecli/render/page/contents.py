@@ -7,6 +7,7 @@ Everything is told by number: scripts never look anything up by a name of the gr
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
@@ -41,7 +42,7 @@ def contents(request: Request, layout: Layout) -> Object:
     found: Object = _clean(
         {
             "title": drawing.title,
-            "path": told.get("path", ""),
+            "path": os.path.basename(told.get("path", "")),
             "counted": drawing.counted,
             "about": graph.settings.get("description", ""),
             "settings": _settings(graph.settings),

@@ -61,7 +61,7 @@ function expand(on) {
 
 function option(at, number) {
   const item = h("li", "", sign(states[at].look), words(nameOf(at), "p-name"),
-    states[at].about || states[at].title ? words(states[at].title || states[at].about, "p-quiet") : null);
+    states[at].about || states[at].title ? words(states[at].about || states[at].title, "p-quiet") : null);
   item.id = `p-result-${number}`;
   item.setAttribute("role", "option");
   item.setAttribute("aria-selected", "false");

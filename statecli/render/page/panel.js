@@ -70,10 +70,12 @@ function waysOut(at) {
     h("div", "p-head", target(jump), chip(words(jump.key))),
     h("p", "p-needs", jump.key === "on_error" ? "after an error" : "without a valid choice")));
   const otherwise = state.otherwise ? h("p", "p-quiet", words(state.otherwise)) : null;
-  const head = state.together ? "Ways out, all that hold are taken at once" :
-    routes.length > 1 ? "Ways out, tried in this order" : "Ways out";
+  const free = (state.routes ?? []).every((route) => route.chosen);
+  const head = routes.length < 2 ? "Ways out" : state.together ? "Ways out, all that hold are taken at once" :
+    free ? "Ways out, the model chooses" : "Ways out, tried in this order";
+  const plain = routes.length < 2 || free;
   return section(head,
-    routes.length ? h("ol", state.together ? "p-ways p-together" : "p-ways", routes) : null,
+    routes.length ? h(plain ? "ul" : "ol", state.together ? "p-ways p-together" : "p-ways", routes) : null,
     jumps.length ? h("ul", "p-ways p-jumps", jumps) : null, otherwise);
 }
 
@@ -90,7 +92,7 @@ function way(from, route, place) {
   const drawn = arrowOf[from].get(place);
   const item = h("li", route.never ? "p-never" : "",
     h("div", "p-head", target(route),
-      route.chosen ? chip("the model chooses") : null,
+      route.chosen && !states[from].routes.every((other) => other.chosen) ? chip("the model chooses") : null,
       route.implicit ? chip("implicit") : null,
       route.group ? chip(["group ", words(route.group)]) : null),
     facts(from, route, place));
@@ -105,8 +107,9 @@ function way(from, route, place) {
 // What is to be said about a route besides where it leads.
 function facts(from, route, place) {
   const drawn = arrowOf[from].get(place);
+  const needs = route.chosen ? route.needs.replace(/^the model chooses(; )?/, "") : route.needs;
   return [
-    h("p", "p-needs", words(route.needs)),
+    needs ? h("p", "p-needs", words(needs)) : null,
     route.about ? h("p", "", words(route.about)) : null,
     route.implicit ? h("p", "p-quiet", words(route.implicit)) : null,
     (route.never ?? []).map((reason) => h("p", "p-message p-warning", h("b", "", "never taken"), " ", words(reason))),
@@ -125,13 +128,18 @@ function told(route, text) {
 function waysIn(at) {
   const plain = into[at].map(([from, place]) => h("li", "",
     h("div", "p-head", from === at ? h("span", "", "itself") : button(nameOf(from), () => choose(from))),
-    h("p", "p-needs", words(states[from].routes[place].needs))));
+    needsOf(states[from].routes[place])));
   const jumps = jumpsInto[at].map(([from, key]) => h("li", "",
     h("div", "p-head", button(nameOf(from), () => choose(from)), chip(words(key)))));
   const shown = long([...plain, ...jumps]);
   const begins = graph.begins.includes(at) ? h("p", "p-quiet", "A run begins here.") : null;
   const none = !shown && !begins ? h("p", "p-quiet", "None: nothing leads here.") : null;
   return section("Ways in", begins, shown, none);
+}
+
+// What a way in needs, on one line.
+function needsOf(route) {
+  return h("p", "p-needs", words(route.needs), route.chosen && route.about ? [": ", words(route.about)] : null);
 }
 
 // A list; the end of a very long one only on demand.
