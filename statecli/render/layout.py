@@ -70,7 +70,7 @@ class Laid(NamedTuple):
 
 def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
     """The drawing in a format of the engine. Raises Unable when every attempt took too long."""
-    for attempt in ATTEMPTS[int(large(drawing)) :]:
+    for attempt in ATTEMPTS[_begin(drawing) :]:
         text = dot.text(drawing, look, attempt.extra)
         try:
             return Laid(run(engine, text, to, attempt.layout), attempt.said)
@@ -83,10 +83,15 @@ def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
     )
 
 
-def large(drawing: Drawing) -> bool:
-    """Whether the first attempt is not worth its time."""
+def _begin(drawing: Drawing) -> int:
+    """The number of the first attempt that is worth its time."""
     boxes, arrows = len(drawing.boxes), len(drawing.arrows)
-    return arrows > _MANY or (arrows > _SOME and arrows > _DENSE * boxes)
+    return int(arrows > _MANY or (arrows > _SOME and arrows > _DENSE * boxes))
+
+
+def large(drawing: Drawing) -> bool:
+    """Whether an engine would have to give up something at once."""
+    return _begin(drawing) > 0
 
 
 def laid_out(engine: Engine, drawing: Drawing, look: Look) -> tuple[Layout, str]:
