@@ -105,6 +105,12 @@ class Browser:
         """The value of an expression in the page; `arguments` are the values."""
         return self.window.execute_script(f"return ({script})", *values)
 
+    def settle(self) -> None:
+        """Until what was done is drawn: the page draws once a frame."""
+        self.window.execute_async_script(
+            "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
+        )
+
     def text(self, selector: str) -> str:
         return str(self.js("document.querySelector(arguments[0]).innerText", selector))
 
@@ -115,12 +121,14 @@ class Browser:
 
     def middle(self, element: WebElement) -> tuple[float, float]:
         """Where it is in the window."""
+        self.settle()
         x, y, wide, high = self.js(
             "(r => [r.x, r.y, r.width, r.height])(arguments[0].getBoundingClientRect())", element
         )
         return x + wide / 2, y + high / 2
 
     def scale(self) -> float:
+        self.settle()
         picture = "document.querySelector('#p-stage > svg')"
         return float(self.js(f"new DOMMatrix({picture}.style.transform).a"))
 

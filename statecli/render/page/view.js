@@ -7,17 +7,32 @@ const view = {x: 0, y: 0, k: 1};
 const LEAST = 0.02, MOST = 4, FAR = 0.32;
 let glide = 0;
 let untouched = true;
+let due = 0, rest = 0;
+// Dashes of thousands of long lines take their time: they are left out while one moves.
+const many = arrows.length > 600;
 
+// Once a frame, however often the wheel turns.
 function show() {
+  if (!due) due = requestAnimationFrame(shown);
+}
+
+function shown() {
+  due = 0;
   svg.style.transform = `translate(${view.x}px,${view.y}px) scale(${view.k})`;
   const far = view.k < FAR;
   svg.classList.toggle("p-far", far);
   // Lines that are seen from afar; in steps, since every element takes part.
-  if (far) svg.style.setProperty("--p-thick", String(1.5 ** Math.round(Math.log(1 / view.k) / Math.log(1.5))));
+  const thick = far ? String(1.5 ** Math.round(Math.log(1 / view.k) / Math.log(1.5))) : "";
+  if (thick !== svg.style.getPropertyValue("--p-thick")) svg.style.setProperty("--p-thick", thick);
   by("p-level").textContent = `${Math.round(view.k * 100)}%`;
 }
 
 function gently() {
+  // A browser draws the whole of what glides beforehand: too much of a large drawing.
+  if (many) {
+    atOnce();
+    return;
+  }
   untouched = false;
   svg.classList.add("p-glide");
   clearTimeout(glide);
@@ -28,6 +43,10 @@ function atOnce() {
   untouched = false;
   clearTimeout(glide);
   svg.classList.remove("p-glide");
+  if (!many) return;
+  svg.classList.add("p-moving");
+  clearTimeout(rest);
+  rest = setTimeout(() => svg.classList.remove("p-moving"), 200);
 }
 
 // So that something of the drawing is always to be seen.
