@@ -75,6 +75,11 @@ def test_a_way_leads_on_and_back(intake: Browser) -> None:
 def test_a_link_leads_to_a_state(window: Browser, folder: Path) -> None:
     window.open(page(folder, GRAPHS / "intake.yaml"), at="#/call-back")
     assert window.heading() == "call-back"
+    window.open(page(folder, GRAPHS / "intake.yaml", "--dot", "none"), at="#/thank-you")
+    x, y = window.middle(window.box("thank-you"))
+    stage = window.one("#p-stage").rect
+    assert 0 < x < stage["width"]
+    assert stage["y"] < y < stage["y"] + stage["height"]
 
 
 def test_a_click_beside_everything_closes(intake: Browser) -> None:

@@ -81,6 +81,7 @@ function mark(key) {
   lit = [];
   const light = (element, looks) => { element.classList.add(looks); lit.push(element); };
   svg.classList.remove("p-picked");
+  inFocus = -1;
   let box = -1;
   if (typeof key === "number") box = boxOf[key];
   else if (key?.startsWith(".") && boxAt.has(key.slice(1))) box = boxAt.get(key.slice(1));
@@ -99,6 +100,7 @@ function mark(key) {
     light(lines[at], "p-near");
     for (const end of arrows[at].ends) if (end !== box) light(shapes[end], "p-near");
   }
+  inFocus = box;
   reveal(box);
 }
 

@@ -24,7 +24,8 @@ Object = dict[str, Any]
 #: Settings that are told elsewhere on the page.
 _TOLD = frozenset(
     {"id", "name", "type", "kind", "title", "description", "tasks", "goal", "transitions",
-     "transition", "reads", "writes", "on_error", "on_invalid", "states", "nodes", "edges"}
+     "transition", "reads", "writes", "on_error", "on_invalid", "states", "nodes", "edges",
+     "initial", "initial_state_id", "limits"}
 )  # fmt: skip
 #: A setting longer than this is cut: the page is to stay light.
 _LONG = 6000

@@ -60,7 +60,7 @@ function counted(item) {
   if (item.steps?.length) found.push(`${item.steps.length > 1 ? "steps" : "step"} ${item.steps.join(", ")}`);
   if (!found.length) return null;
   const where = graph.counted ? [" (", words(graph.counted), ")"] : [];
-  return h("p", "p-counted", found.join(", "), where);
+  return h("p", item.times === 0 ? "p-quiet" : "p-counted", found.join(", "), where);
 }
 
 function waysOut(at) {

@@ -7,6 +7,7 @@ const view = {x: 0, y: 0, k: 1};
 const LEAST = 0.02, MOST = 4, FAR = 0.32;
 let glide = 0;
 let untouched = true;
+let inFocus = -1; // the box that is chosen
 let due = 0, rest = 0;
 // Dashes of thousands of long lines take their time: they are left out while one moves.
 const many = arrows.length > 600;
@@ -89,16 +90,19 @@ function fit() {
 // Where one begins: everything if that can be read, else where a run begins.
 function open() {
   fit();
-  if (view.k >= 0.55) return;
+  if (view.k >= 0.55 || !boxes.length) return;
   const first = boxes.findIndex((box) => box.role === "start");
   const [x, y] = boxes[first < 0 ? 0 : first].at;
-  const wide = paper.width > paper.height * 1.5;
   view.k = Math.max(view.k, 0.8);
-  const {clientWidth: w, clientHeight: h} = stage;
-  const whole = [paper.width * view.k, paper.height * view.k];
-  view.x = whole[0] <= w ? (w - whole[0]) / 2 : (wide ? 60 : w / 2) - (x + margin) * view.k;
-  view.y = whole[1] <= h ? (h - whole[1]) / 2 : (wide ? h / 2 : 40) - (y + margin) * view.k;
+  view.x = begun(stage.clientWidth, paper.width * view.k, (x + margin) * view.k);
+  view.y = begun(stage.clientHeight, paper.height * view.k, (y + margin) * view.k);
   show();
+}
+
+// Where the drawing begins on one axis, so that `at` is seen and little room is left empty.
+function begun(room, size, at) {
+  if (size <= room) return (room - size) / 2;
+  return Math.min(margin, Math.max(room - size - margin, at < room * 0.4 ? margin : room / 2 - at));
 }
 
 // Bring a box into sight; into the middle if it was out of it, or too small to be read.
@@ -187,5 +191,7 @@ by("p-fit").addEventListener("click", () => { gently(); fit(); });
 // A window that gets its size late, or another one, shows what a new one would: until one moves.
 new ResizeObserver(() => {
   if (untouched) open();
-  else { bounded(); show(); }
+  else bounded();
+  show();
+  if (inFocus >= 0) reveal(inFocus);
 }).observe(stage);
