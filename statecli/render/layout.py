@@ -89,6 +89,11 @@ def _begin(drawing: Drawing) -> int:
     return int(arrows > _MANY or (arrows > _SOME and arrows > _DENSE * boxes))
 
 
+def large(drawing: Drawing) -> bool:
+    """Whether an engine would have to give up something at once."""
+    return _begin(drawing) > 0
+
+
 def laid_out(engine: Engine, drawing: Drawing, look: Look) -> tuple[Layout, str]:
     """Where everything stands, and what had to be given up for it."""
     answer = ask(engine, drawing, look, "json0")
