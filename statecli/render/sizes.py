@@ -88,13 +88,19 @@ def _tag(box: Box) -> str:
     return box.kind or "no type"
 
 
-def label_lines(arrow: Arrow) -> list[str]:
-    """The text beside an arrow, in lines, with the number of the order before it."""
+def label_text(arrow: Arrow) -> str:
+    """The text beside an arrow, with the number of the order before it."""
     text = f"{arrow.order}. {arrow.label}" if arrow.order else arrow.label
     if arrow.ways > 1:
         text = f"{arrow.ways} ways"
     if arrow.mark.times:
         text = f"{text} ×{arrow.mark.times}"
+    return text
+
+
+def label_lines(arrow: Arrow) -> list[str]:
+    """The text beside an arrow, in lines."""
+    text = label_text(arrow)
     if not text.strip():
         return []
     kept = _COMPARISON.sub(lambda match: match.group().replace(" ", _HARD), text)
