@@ -30,16 +30,10 @@ PAGE = (
     b"<script src=mermaid.js></script><script src=check.js></script>"
 )
 QUIET = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-sync",
-    "--disable-background-networking",
-    "--disable-component-update",
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-sync", "--disable-background-networking", "--disable-component-update",
     "--disable-dev-shm-usage",
-]
+]  # fmt: skip
 
 
 def folder() -> Path:
