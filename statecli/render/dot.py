@@ -149,9 +149,10 @@ def _quoted(words: str) -> str:
 
 
 _SPECIAL = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+_MARKUP = re.compile('[&<>"]')
 
 
 def _markup(words: str) -> str:
     """Text inside a label that is written in Graphviz's HTML."""
     safe = harmless(words.rstrip("\n")) or " "
-    return re.sub('[&<>"]', lambda match: _SPECIAL[match.group()], safe)
+    return _MARKUP.sub(lambda match: _SPECIAL[match.group()], safe)
