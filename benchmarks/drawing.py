@@ -62,7 +62,7 @@ def drawing(python: str, quick: bool, folder: Path) -> bool:
                 table.row([name, problem])
                 fits = False
                 continue
-            pair = _measure(python, engine, graph, 3 if quick else 9)
+            pair = _measure(python, engine, graph, 5 if quick else 15)
             first = first or pair
             fits &= _row(table, name, pair, first, judged=count > SMALLEST)
     return fits

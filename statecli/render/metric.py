@@ -29,7 +29,7 @@ class _Units(dict[str, int]):
 
     def __missing__(self, sign: str) -> int:
         # Of these, `columns` knows nothing else, and needs a package that takes long to import.
-        narrow = "\xad" < sign < "\u0300" or sign in "…–—‘’“”•≤≥≠→×·▫▣"
+        narrow = ("\xa0" <= sign < "\u0300" and sign != "\xad") or sign in "…–—‘’“”•≤≥≠→×·▫▣"
         found = self[sign] = 620 * (1 if narrow else columns(sign))
         return found
 
