@@ -71,7 +71,7 @@ class Laid(NamedTuple):
 def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
     """The drawing in a format of the engine. Raises Unable when every attempt took too long."""
     for attempt in ATTEMPTS[_begin(drawing) :]:
-        text = dot.text(drawing, look, attempt.extra)
+        text = dot.text(drawing, look, attempt.extra, bare=to == "json0")
         try:
             return Laid(run(engine, text, to, attempt.layout), attempt.said)
         except TooSlow:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from statecli.render.drawing import BAR, END_MARK, GROUP, START, Arrow, Box
@@ -42,6 +44,7 @@ class Contents(NamedTuple):
     height: float
 
 
+@lru_cache(2**15)
 def contents(box: Box, rankdir: str = "TB") -> Contents:
     """What stands in a box."""
     if box.role in MARKER:
@@ -88,21 +91,28 @@ def _tag(box: Box) -> str:
     return box.kind or "no type"
 
 
-def label_lines(arrow: Arrow) -> list[str]:
-    """The text beside an arrow, in lines, with the number of the order before it."""
+def label_text(arrow: Arrow) -> str:
+    """The text beside an arrow, with the number of the order before it."""
     text = f"{arrow.order}. {arrow.label}" if arrow.order else arrow.label
     if arrow.ways > 1:
         text = f"{arrow.ways} ways"
     if arrow.mark.times:
         text = f"{text} ×{arrow.mark.times}"
+    return text
+
+
+@lru_cache(2**15)
+def label_lines(arrow: Arrow) -> tuple[str, ...]:
+    """The text beside an arrow, in lines."""
+    text = label_text(arrow)
     if not text.strip():
-        return []
+        return ()
     kept = _COMPARISON.sub(lambda match: match.group().replace(" ", _HARD), text)
     lines = clipped(balanced(kept, LABEL_SIZE, _LABEL_WIDE), _LABEL_LINES)
-    return [line.rstrip().replace(_HARD, " ") for line in lines]
+    return tuple(line.rstrip().replace(_HARD, " ") for line in lines)
 
 
-def label_size(lines: list[str]) -> tuple[float, float]:
+def label_size(lines: Sequence[str]) -> tuple[float, float]:
     """The room of a label, with a little air around it."""
     wide = max(width(line, LABEL_SIZE) for line in lines)
     return round(wide + 8, 1), round(len(lines) * LABEL_SIZE * LEADING + 3, 1)
