@@ -10,6 +10,7 @@ from typing import NamedTuple
 from statecli.render.drawing import BAR, END_MARK, GROUP, START, Arrow, Box
 from statecli.render.kinds import appearance
 from statecli.render.metric import balanced, clipped, width, wrapped
+from statecli.text.excerpt import harmless
 
 NAME_SIZE, TAG_SIZE, TEXT_SIZE, LABEL_SIZE = 12.0, 8.5, 9.5, 9.5
 #: From one line to the next, by the size of its font.
@@ -69,12 +70,14 @@ def _lines(box: Box) -> list[Line]:
         named = [Line(f"{len(box.members)} states", "tag", TAG_SIZE)]
     else:
         named = [Line(_tag(box), "tag", TAG_SIZE)]
-    name = box.name or "(no name)"
+    name = _shown(box.name) or "(no name)"
     named += [Line(t, "name", NAME_SIZE) for t in wrapped(name, NAME_SIZE, _NAME_WIDE, bold=True)]
-    about = clipped(balanced(box.about, TEXT_SIZE, _WIDE), _ABOUT_LINES) if box.about else []
+    about = (
+        clipped(balanced(_shown(box.about), TEXT_SIZE, _WIDE), _ABOUT_LINES) if box.about else []
+    )
     named += [Line(text, "about", TEXT_SIZE) for text in about]
     for task in box.tasks:
-        first, *rest = clipped(wrapped(task, TEXT_SIZE, _WIDE), 3)
+        first, *rest = clipped(wrapped(_shown(task), TEXT_SIZE, _WIDE), 3)
         named.append(Line(f"▫ {first}", "task", TEXT_SIZE))
         named += [Line(text, "more", TEXT_SIZE) for text in rest]
     notes = []
@@ -83,6 +86,11 @@ def _lines(box: Box) -> list[Line]:
     if box.mark.times:
         notes.append(f"×{box.mark.times}")
     return named + [Line(text, "note", TAG_SIZE) for text in notes]
+
+
+def _shown(text: str) -> str:
+    """What is drawn of a text: what it holds besides characters to read is shown as pictures."""
+    return "\n".join(map(harmless, text.split("\n")))
 
 
 def _tag(box: Box) -> str:
@@ -104,7 +112,7 @@ def label_text(arrow: Arrow) -> str:
 @lru_cache(2**15)
 def label_lines(arrow: Arrow) -> tuple[str, ...]:
     """The text beside an arrow, in lines."""
-    text = label_text(arrow)
+    text = harmless(label_text(arrow))
     if not text.strip():
         return ()
     kept = _COMPARISON.sub(lambda match: match.group().replace(" ", _HARD), text)

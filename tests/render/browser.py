@@ -61,7 +61,7 @@ class Browser:
     # --- doing ---
 
     def one(self, selector: str) -> WebElement:
-        return cast(WebElement, self.window.find_element(By.CSS_SELECTOR, selector))
+        return self.window.find_element(By.CSS_SELECTOR, selector)
 
     def all(self, selector: str) -> list[WebElement]:
         return list(self.window.find_elements(By.CSS_SELECTOR, selector))

@@ -79,6 +79,7 @@ def _state(state: State, told: Mapping[str, Any], numbers: Mapping[str, int]) ->
         routes=[_route(item, numbers) for item in told.get("routes", ())],
         jumps=[_to(target, numbers) | {"key": key} for key, target in state.jumps],
         otherwise=told.get("otherwise"),
+        notes=_notes(told),
     )
 
 
@@ -93,11 +94,16 @@ def _route(told: Mapping[str, Any], numbers: Mapping[str, int]) -> Object:
         group=told["group"],
         never=list(told["never"]),
         example=_example(told["example"]) if not told["never"] else "",
-        notes=[
-            [note["severity"], f"{note['message']} [{note['rule']}]"]
-            for note in told["diagnostics"]
-        ],
+        notes=_notes(told),
     )
+
+
+def _notes(told: Mapping[str, Any]) -> list[list[str]]:
+    """The diagnostics of a state or a route, each with its severity."""
+    return [
+        [note["severity"], f"{note['message']} [{note['rule']}]"]
+        for note in told.get("diagnostics", ())
+    ]
 
 
 def _needs(told: Mapping[str, Any]) -> str:

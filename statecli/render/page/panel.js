@@ -36,7 +36,7 @@ function aboutState(at) {
   fill(words(nameOf(at)), kind,
     title || state.about ? h("div", "p-about", title, state.about ? h("p", "", words(state.about)) : null) : null,
     own ? counted(box) : null,
-    own ? messages(box.messages ?? [], box.severity) : null,
+    messages(notesOf(state, own ? box : {})),
     !own && box.role === "group" ? h("p", "p-quiet", "Drawn as a part of ", button(box.name, () => choose("." + box.id))) : null,
     boxOf[at] < 0 ? h("p", "p-quiet", "Not in this drawing.") : null,
     waysOut(at),
@@ -46,6 +46,12 @@ function aboutState(at) {
     section("Data", list("reads", state.reads), list("writes", state.writes)),
     settings("Settings", state.settings),
     place(state.line));
+}
+
+// What is marked on the box, then what else was found in the state.
+function notesOf(state, box) {
+  const marked = (box.messages ?? []).map((text) => [box.severity, text]);
+  return marked.concat((state.notes ?? []).filter(([, text]) => !box.messages?.includes(text)));
 }
 
 function place(line) {
