@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 
-#: What stood in real files, what the languages of drawings take for their own, and some scripts.
-NAMES = (
+import pictures
+
+#: What Mermaid, Markdown and web pages take for their own, and some scripts.
+_MORE = (
     "<b>",
     "a&b",
     'say "hi"',
@@ -62,6 +64,7 @@ NAMES = (
     "w" * 300,
     "many words " * 27 + "end",
 )
+NAMES = tuple(dict.fromkeys([*pictures.NAMES, *_MORE]))
 
 
 def document() -> str:

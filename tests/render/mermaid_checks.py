@@ -22,6 +22,7 @@ from statecli.load.loader import load
 from statecli.render.draw import Wish, draw
 from statecli.render.drawing import BAR, END_MARK, START, Arrow, Drawing, Look, Marks
 from statecli.render.formats.mermaid import lines
+from statecli.text.excerpt import harmless
 
 ROOT = Path(__file__).parent.parent.parent
 CASES = Path(os.environ.get("STATECLI_CASES", ROOT.parent / "shared" / "cases"))
@@ -83,7 +84,7 @@ def complaints(picture: Drawing, found: Mapping[str, Any]) -> Iterator[str]:
         said = shown.get(box.id)
         if said is None:
             yield f"no box for {box.name!r}"
-        elif box.role != BAR and _seen(said[0] if said else "") != _seen(box.name):
+        elif box.role != BAR and _seen(said[0] if said else "") != _seen(_shown(box.name)):
             yield f"{box.name!r} is shown as {said}"
     if found["arrows"] != len(picture.arrows) + len(ends):
         yield f"{found['arrows']} arrows for {len(picture.arrows)} and {len(ends)} ends"
@@ -96,7 +97,12 @@ def complaints(picture: Drawing, found: Mapping[str, Any]) -> Iterator[str]:
 def _beside(arrow: Arrow) -> str:
     order = f"{arrow.order}. " if arrow.order else ""
     style = {"chosen": "(model) ", "implicit": "(implicit) "}.get(arrow.style, "")
-    return _seen(f"{style}{order}{arrow.label}")
+    return _seen(_shown(f"{style}{order}{arrow.label}"))
+
+
+def _shown(text: str) -> str:
+    """A text on one line, control characters as pictures."""
+    return harmless(" ".join(text.splitlines()))
 
 
 def _seen(text: str) -> str:
