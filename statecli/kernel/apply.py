@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from statecli.kernel.branches import filtered, in_branch, joined, message_of, split
 from statecli.kernel.reducers import reduced
 from statecli.model.event import (
     Answered,
@@ -14,8 +15,10 @@ from statecli.model.event import (
     Ended,
     Entered,
     Failed,
+    Filtered,
     Insight,
     Interrupted,
+    Joined,
     Jumped,
     Limited,
     Resumed,
@@ -23,12 +26,13 @@ from statecli.model.event import (
     Said,
     Skipped,
     Spent,
+    Split,
     Started,
     Turned,
     Waiting,
 )
 from statecli.model.graph import END, PLAN_KINDS, Graph, State
-from statecli.model.snapshot import Snapshot, Token, Work
+from statecli.model.snapshot import WHOLE, Snapshot, Token, Work
 
 #: Ways of moving on (`Entered.by`) that follow the body of a non-waiting state; "line" follows that
 #: of a waiting one, the others follow none.
@@ -42,7 +46,11 @@ def apply(graph: Graph, snapshot: Snapshot, body: Body) -> Snapshot:
     """The snapshot after an event. Events that only tell (asked, chose, refused ...) change
     nothing."""
     change = CHANGES.get(type(body))
-    return snapshot if change is None else change(graph, snapshot, body)
+    if change is None:
+        return snapshot
+    if snapshot.branches:
+        return in_branch(change, graph, snapshot, body)
+    return change(graph, snapshot, body)
 
 
 def fold(graph: Graph, bodies: Iterable[Body], snapshot: Snapshot | None = None) -> Snapshot:
@@ -84,7 +92,7 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
 
     After a body the person's line is taken; that of a non-waiting state counts for `max_steps`.
     """
-    tokens, data, _, steps, line, entries, awaits, work = snapshot
+    tokens, data, _, steps, line, entries, awaits, work, _ = snapshot
     number, name, _, by, _, again, _, _ = body
     messages = data.get("messages")
     token = _new(Token, (number, name, 0, 0, "", True, False, len(messages) if messages else 0))
@@ -95,7 +103,9 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
         line = None
     elif by == "entry":
         entries = ()
-    after: Snapshot = _new(Snapshot, (tokens, data, "running", steps, line, entries, awaits, work))
+    after: Snapshot = _new(
+        Snapshot, (tokens, data, "running", steps, line, entries, awaits, work, WHOLE)
+    )
     return _reset(after, body) if again else after
 
 
@@ -112,16 +122,13 @@ def _reset(snapshot: Snapshot, body: Entered | Jumped) -> Snapshot:
 
 
 def _message(
-    graph: Graph, snapshot: Snapshot, role: str, content: object, identity: str, **more: object
+    graph: Graph, snapshot: Snapshot, body: Said | Answered | Returned
 ) -> dict[str, Any]:
-    message = {"role": role, "content": content, **more}
-    if identity:
-        message["id"] = identity
-    return reduced(graph, snapshot.data, {"messages": [message]})
+    return reduced(graph, snapshot.data, {"messages": [message_of(body)]})
 
 
 def _said(graph: Graph, snapshot: Snapshot, body: Said) -> Snapshot:
-    data = _message(graph, snapshot, "user", body.text, body.id)
+    data = _message(graph, snapshot, body)
     return snapshot._replace(
         data=data, steps=0, status="running", line=body.text, awaits_reply=True
     )
@@ -130,15 +137,14 @@ def _said(graph: Graph, snapshot: Snapshot, body: Said) -> Snapshot:
 def _answered(graph: Graph, snapshot: Snapshot, body: Answered) -> Snapshot:
     if not body.text:
         return snapshot._replace(awaits_reply=False)
-    more = {"partial": True} if body.partial else {}
-    data = _message(graph, snapshot, "assistant", body.text, body.id, **more)
+    data = _message(graph, snapshot, body)
     return snapshot._replace(data=data, awaits_reply=False)
 
 
 def _returned(graph: Graph, snapshot: Snapshot, body: Returned) -> Snapshot:
     if not body.message:
         return snapshot
-    return snapshot._replace(data=_message(graph, snapshot, "tool", body.result, body.call))
+    return snapshot._replace(data=_message(graph, snapshot, body))
 
 
 def _spent(graph: Graph, snapshot: Snapshot, body: Spent) -> Snapshot:
@@ -152,7 +158,7 @@ def _spent(graph: Graph, snapshot: Snapshot, body: Spent) -> Snapshot:
 
 def _changed(graph: Graph, snapshot: Snapshot, body: Changed) -> Snapshot:
     _, _, delta, tasks, early, goal, progress = body
-    tokens, data, status, steps, line, entries, awaits, work = snapshot
+    tokens, data, status, steps, line, entries, awaits, work, _ = snapshot
     if delta:
         data = reduced(graph, data, delta)
         if work.early:
@@ -167,7 +173,9 @@ def _changed(graph: Graph, snapshot: Snapshot, body: Changed) -> Snapshot:
         tokens = _token(snapshot, body.token, closed=goal, idle=0, progressed=True)
     elif progress:
         tokens = _token(snapshot, body.token, idle=0, progressed=True)
-    after: Snapshot = _new(Snapshot, (tokens, data, status, steps, line, entries, awaits, work))
+    after: Snapshot = _new(
+        Snapshot, (tokens, data, status, steps, line, entries, awaits, work, WHOLE)
+    )
     return after
 
 
@@ -251,6 +259,9 @@ CHANGES: dict[type, Callable[[Graph, Snapshot, Any], Snapshot]] = {
     Said: _said,
     Answered: _answered,
     Returned: _returned,
+    Split: split,
+    Joined: joined,
+    Filtered: filtered,
     Spent: _spent,
     Changed: _changed,
     Insight: _insight,

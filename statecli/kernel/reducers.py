@@ -68,7 +68,7 @@ def fitted(
             found[key] = new if new is None and null else _of_type(field, new)
         else:
             try:
-                result = _reducer(field.reducer)(data.get(key, MISSING), new)
+                result = reducer(field.reducer)(data.get(key, MISSING), new)
             except Exception as error:
                 raise Misfit(f"'{key}' cannot be merged ({field.reducer}): {error}") from error
             _of_type(field, result)
@@ -116,7 +116,7 @@ def _of_type(field: Field, value: object) -> Any:
     return stored
 
 
-def _reducer(name: str) -> Reducer:
+def reducer(name: str) -> Reducer:
     """The reducer of a name; one that is not built in is looked for when it is used."""
     return _REDUCERS.get(name) or partial(_by_name, name)
 
@@ -136,7 +136,7 @@ def _special(graph: Graph) -> dict[str, tuple[Reducer, Callable[[Any], Any] | No
         convert = _TYPES.get(field.type)
         known.pop(name, None)
         if field.reducer not in ("", "overwrite") or convert is not None:
-            known[name] = (_reducer(field.reducer or "overwrite"), convert)
+            known[name] = (reducer(field.reducer or "overwrite"), convert)
     graph.memory["reducers"] = known
     return known
 

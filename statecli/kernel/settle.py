@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from statecli.kernel.apply import CHANGES, resets
+from statecli.kernel.branches import in_branch
 from statecli.kernel.choose import NO_SUCH_STATE, Choice, Take, choose, only_way
 from statecli.kernel.limits import limit
 from statecli.kernel.order import following
@@ -42,14 +43,16 @@ class Recorder:
     def emit(self, body: Body) -> None:
         change = CHANGES.get(type(body))
         if change is not None:
-            self.snapshot = change(self.graph, self.snapshot, body)
+            snapshot = self.snapshot
+            if snapshot.branches:
+                self.snapshot = in_branch(change, self.graph, snapshot, body)
+            else:
+                self.snapshot = change(self.graph, snapshot, body)
         self.bodies.append(body)
 
     def token(self, number: int) -> Token:
-        tokens = self.snapshot.tokens
-        if len(tokens) == 1:
-            return tokens[0]
-        return next(token for token in tokens if token.id == number)
+        snapshot = self.snapshot
+        return snapshot.branches[number].token if snapshot.branches else snapshot.tokens[0]
 
 
 def enter(

@@ -49,10 +49,11 @@ class Entered(NamedTuple):
 
 
 class Said(NamedTuple):
-    """The person typed a line."""
+    """The person typed a line. `token`: who takes it, of a run that has split."""
 
     text: str
     id: str = ""
+    token: int = 0
 
 
 class Asked(NamedTuple):
@@ -141,7 +142,7 @@ class Changed(NamedTuple):
 
 class Chose(NamedTuple):
     """A route was chosen. `by`: order (its guard, or the only one), model (among `options`),
-    line (after the person's line), settle (in a plan state), net (too many idle turns), entry
+    all (it fans out: every one that holds), line (after the person's line), settle (in a plan state), net (too many idle turns), entry
     (where to begin), on_invalid, fallback (the model named no option), body (the state itself).
     `number` is -1 where it was no route of the state."""
 
@@ -153,6 +154,37 @@ class Chose(NamedTuple):
     options: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     by: str = "order"
+
+
+class Split(NamedTuple):
+    """A token became several, one for each route that holds: `tokens` in the order of the routes.
+    They are entered next. `by`: order, or line (after the person's line)."""
+
+    token: int
+    state: str
+    tokens: tuple[int, ...]
+    by: str = "order"
+
+
+class Joined(NamedTuple):
+    """One token came from every source of a `group` into `state`: they are one again, `token`.
+    `data`: all the data, where a merge strategy made it; else it follows from the branches."""
+
+    token: int
+    state: str
+    tokens: tuple[int, ...]
+    group: str = ""
+    data: Mapping[str, Any] | None = None
+
+
+class Filtered(NamedTuple):
+    """A `state_filter` passed on only what it keeps: these `fields`, or the `data` a function made
+    of it. What was dropped is gone."""
+
+    token: int
+    state: str
+    fields: tuple[str, ...] = ()
+    data: Mapping[str, Any] | None = None
 
 
 class Refused(NamedTuple):
@@ -288,7 +320,7 @@ class Ended(NamedTuple):
 
 Body = (
     Started | Entered | Said | Asked | Answered | Streamed | Spent | Called | Returned | Changed
-    | Chose | Refused | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting
+    | Chose | Split | Joined | Filtered | Refused | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting
     | Limited | Failed | Interrupted | Approved | Edited | Jumped | Undone | Resumed | Ended
 )  # fmt: skip
 
@@ -297,7 +329,7 @@ BODIES: dict[str, type[Body]] = {
     kind.__name__.lower(): kind
     for kind in (
         Started, Entered, Said, Asked, Answered, Streamed, Spent, Called, Returned, Changed, Chose,
-        Refused, Insight, Skipped, Guard_Missing_Field, Warned, Turned, Waiting, Limited, Failed,
+        Split, Joined, Filtered, Refused, Insight, Skipped, Guard_Missing_Field, Warned, Turned, Waiting, Limited, Failed,
         Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended,
     )
 }  # fmt: skip

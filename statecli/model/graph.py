@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +32,7 @@ REDUCERS = ("overwrite", "append_messages", "append", "extend", "merge", "increm
 class Transition(NamedTuple):
     """One way out of a state. `path` is its place in the file, `at` the place of its target.
 
+    `state_filter` are the fields that are passed on, or a function of the data that says so.
     `number` counts within the state as written; implicit ones continue after the last written one.
     `guard` None = unguarded. `origin`: written, implicit. `why` says why an implicit one exists.
     """
@@ -48,6 +49,7 @@ class Transition(NamedTuple):
     group: str = ""
     why: str = ""
     stated_priority: bool = False
+    state_filter: tuple[str, ...] | Callable[[Any], Any] | None = None
 
 
 class Deliverable(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, overload
 
 
@@ -81,6 +82,69 @@ class Token(NamedTuple):
     since: int = 0
 
 
+class Past:
+    """One point in the history of a branch, with the one `before` it.
+
+    It holds a `delta`, or the fields that a filter `kept`, or all the `data` where branches part
+    or (`root`) something began anew that owes nothing to what was before.
+    """
+
+    __slots__ = ("before", "data", "delta", "depth", "kept", "root")
+
+    def __init__(
+        self,
+        before: Past | None,
+        *,
+        delta: Mapping[str, Any] | None = None,
+        kept: frozenset[str] | None = None,
+        data: Mapping[str, Any] | None = None,
+        root: bool = False,
+    ) -> None:
+        self.before = before
+        self.delta = delta
+        self.kept = kept
+        self.data = data
+        self.root = root
+        self.depth: int = before.depth + 1 if before is not None else 0
+
+    def __eq__(self, other: object) -> bool:
+        """The same all the way back. Not by recursion: a branch may be long."""
+        one: Past | None = self
+        two = other if isinstance(other, Past) else None
+        while one is not None and two is not None and one is not two:
+            if (one.depth, one.delta, one.kept, one.data, one.root) != (
+                two.depth, two.delta, two.kept, two.data, two.root,
+            ):  # fmt: skip
+                return False
+            one, two = one.before, two.before
+        return one is two
+
+    __hash__ = object.__hash__
+
+
+class Branch(NamedTuple):
+    """One token of a run that has split, with what it alone sees (model.md 7).
+
+    `status`: as of a run, or joining (it waits for the others of its group). `line`: what the
+    person said to it. `came`: the state it came from and the number of the route. `start`: data
+    and past when the state was entered; a step that is not finished leaves nothing behind.
+    `cancels`: where it fails the others are stopped.
+    """
+
+    token: Token
+    data: Mapping[str, Any]
+    past: Past
+    status: str = "running"
+    line: str | None = None
+    came: tuple[str, int] | None = None
+    start: tuple[Mapping[str, Any], Past] | None = None
+    cancels: bool = False
+
+
+#: The branches of a run that has not split.
+WHOLE: Mapping[int, Branch] = MappingProxyType({})
+
+
 class Work(NamedTuple):
     """What only some events look at: plan states and budgets.
 
@@ -108,6 +172,9 @@ class Snapshot(NamedTuple):
     failed, stuck, ended. `steps`: bodies run since the last wait. `line`: what the person said
     last, until a body took it; `entries`: states among which the model still chooses where to
     begin; `awaits_reply`: nothing was said to the person since their line.
+
+    `branches`: of a run that has split every token by its id, in routing order; then `tokens`,
+    `data` and `line` are those of the one that matters now (the person talks to it, it failed).
     """
 
     tokens: tuple[Token, ...] = ()
@@ -118,15 +185,23 @@ class Snapshot(NamedTuple):
     entries: tuple[str, ...] = ()
     awaits_reply: bool = False
     work: Work = Work()
+    branches: Mapping[int, Branch] = WHOLE
 
     @property
     def token(self) -> Token:
-        """The only token of a run that has not split."""
+        """The only token of a run that has not split; else the one that matters now."""
         return self.tokens[0]
 
     @property
+    def everywhere(self) -> tuple[Token, ...]:
+        """All tokens, in routing order."""
+        if not self.branches:
+            return self.tokens
+        return tuple(branch.token for branch in self.branches.values())
+
+    @property
     def state(self) -> str:
-        """The state of the only token; empty before the start."""
+        """The state of that token; empty before the start."""
         return self.tokens[0].state if self.tokens else ""
 
     @property

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import inspect
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from statecli.kernel.change import change
-from statecli.kernel.reducers import is_conversation
+from statecli.kernel.difference import difference, reducer_of
+from statecli.kernel.given import FIXED, fields_of, given
 from statecli.kernel.settle import Recorder
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Changed
 from statecli.model.graph import Graph, State
-from statecli.model.snapshot import Messages
 
 _NONE: Mapping[str, Any] = {}
-#: Values that need no copy: a body cannot change them.
-_FIXED = frozenset({str, int, float, bool, bytes, type(None), frozenset})
 #: Builds the event of every step: three times as fast as calling its class.
 _new: Any = tuple.__new__
 
@@ -143,18 +140,18 @@ class FunctionBody:
             kind = type(result).__name__
             raise TypeError(f"'{state.name}' gives back a {kind}: a mapping of fields, or nothing")
         for value in result.values():
-            if type(value) not in _FIXED:
+            if type(value) not in FIXED:
                 return copy.deepcopy(dict(result))
         return dict(result)
 
     async def _execute(self, step: Step, body: Any) -> None:
         """An object that changes its copy and answers the next state (Agentex)."""
         state = step.state
-        given = self._given(step.snapshot.data)
-        before = copy.deepcopy(fields_of(given))
-        answer = await self._waited(state, body.execute(self.machine, given))
+        own = self._given(step.snapshot.data)
+        before = copy.deepcopy(fields_of(own))
+        answer = await self._waited(state, body.execute(self.machine, own))
         self.result = answer
-        after = fields_of(given)
+        after = fields_of(own)
         changed = {k: v for k, v in after.items() if k not in before or before[k] != v}
         if changed:
             step.change(self._delta(state, self._differences(before, changed)))
@@ -168,26 +165,14 @@ class FunctionBody:
 
     def _differences(self, before: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
         """What the reducers have to be given so that these values come out."""
-        found: dict[str, Any] = {}
-        for key, value in changed.items():
-            field = self.graph.fields.get(key)
-            name = field.reducer if field is not None else "overwrite"
-            if is_conversation(self.graph, key):
-                name = "append_messages"
-            found[key] = difference(key, name, before.get(key), value)
-        return found
+        return {
+            key: difference(key, reducer_of(self.graph, key), before.get(key), value)
+            for key, value in changed.items()
+        }
 
     def _given(self, data: Mapping[str, Any]) -> Any:
         """The data as a body gets it: a deep copy, of the graph's own type."""
-        given = dict(data)
-        for key, value in data.items():
-            if type(value) not in _FIXED:
-                given[key] = _copied(value)
-        if self.data_type is None:
-            return given
-        known = getattr(self.data_type, "model_fields", None)
-        known = known or getattr(self.data_type, "__dataclass_fields__", given)
-        return self.data_type(**{key: value for key, value in given.items() if key in known})
+        return given(self.data_type, data)
 
 
 def _waits_in_secret(state: State, result: Any) -> TypeError:
@@ -197,45 +182,6 @@ def _waits_in_secret(state: State, result: Any) -> TypeError:
 
 
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-def difference(key: str, reducer: str, old: Any, new: Any) -> Any:
-    """What a reducer makes the new value of, given the old one. ValueError where nothing does."""
-    if reducer in ("", "overwrite"):
-        return new
-    if reducer == "increment":
-        return new - (old or 0)
-    if reducer == "merge":
-        known_items = dict(old or {})
-        if known_items.keys() <= new.keys():
-            return {k: v for k, v in new.items() if k not in known_items or known_items[k] != v}
-    if reducer in ("extend", "append_messages", "append"):
-        known = list(old or ())
-        if list(new[: len(known)]) == known:
-            tail = list(new[len(known) :])
-            if reducer != "append":
-                return tail
-            if len(tail) == 1:
-                return tail[0]
-    raise ValueError(f"'{key}' was changed in a way that its reducer '{reducer}' cannot do")
-
-
-def fields_of(value: Any) -> dict[str, Any]:
-    """The fields of a mapping, a model or a dataclass."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    dump = getattr(value, "model_dump", None)
-    if dump is not None:
-        found: dict[str, Any] = dump()
-        return found
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
-    return dict(vars(value))
-
-
-def _copied(value: Any) -> Any:
-    """A body may change what it gets, and gets a list where it expects one."""
-    return copy.deepcopy(list(value) if isinstance(value, Messages) else value)
 
 
 class _Pieces:
