@@ -14,7 +14,8 @@ from statecli.kernel.calls import Outcome, Plan
 from statecli.kernel.choose import Ask, Take, choose
 from statecli.kernel.limits import limit
 from statecli.kernel.order import routes_of
-from statecli.kernel.settle import Recorder, end_turn, settle
+from statecli.kernel.recorder import Recorder
+from statecli.kernel.settle import end_turn, settle
 from statecli.load.loader import load
 from statecli.model.event import Body, Entered, Started
 from statecli.model.graph import END, Graph

@@ -15,7 +15,8 @@ import pytest
 
 from statecli.kernel.calls import Outcome, Plan
 from statecli.kernel.order import routes_of
-from statecli.kernel.settle import Recorder, end_turn, settle
+from statecli.kernel.recorder import Recorder
+from statecli.kernel.settle import end_turn, settle
 from statecli.kernel.tasks import (
     GOAL_DELIVERABLES,
     addressed,

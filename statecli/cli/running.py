@@ -80,10 +80,6 @@ def open_graph(args: argparse.Namespace) -> Opened | None:
     if graph is None or (errors and not args.force):
         _refuse(path, errors, forced=graph is not None)
         return None
-    for state in graph.states.values():
-        if state.fans_out:
-            told = f"'{plain(state.name)}' takes several ways at once (fanout: all)"
-            raise Unable(f"{path}: {told}; branches cannot be run yet")
     if not graph.states:
         raise Unable(f"{path}: there is no state to begin with")
     return Opened(path, loaded.document.text, _limited(graph, args), config)

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import NamedTuple
 
+from statecli.engine.branches import Branches
 from statecli.engine.move import move, take
 from statecli.kernel.limits import limit
-from statecli.kernel.settle import Recorder, end_turn, enter, settle
+from statecli.kernel.recorder import Recorder
+from statecli.kernel.settle import end_turn, enter, settle
 from statecli.kernel.template import filled
 from statecli.kinds.choice import Choice
 from statecli.kinds.step import Delta, OutOfTime, Run, Step, body_of, closing
@@ -80,6 +82,7 @@ class Engine:
         self.stopped = False
         self.error: Exception | None = None
         self._ran: list[str] = []
+        self._at_work = 0
         self._end: list[Body] = []
 
     @property
@@ -92,13 +95,19 @@ class Engine:
         if self.snapshot.status == "ended":
             return
         if line is not None:
-            self.to.emit(Said(line, self.world.new_id()))
+            self.to.emit(Said(line, self.world.new_id(), self._listener()))
         elif self.snapshot.status != "running":
             self.to.emit(Resumed(runs=True))
         if self.to.bodies:
             yield self._drain()
         while not self.stopped and self.snapshot.status == "running":
-            async with closing(self._step()) as pieces:
+            if self.snapshot.branches:
+                async with closing(Branches(self).run()) as items:
+                    async for item in items:
+                        yield item
+                continue
+            self.number = self.snapshot.token.id
+            async with closing(self.one_step()) as pieces:
                 async for piece in pieces:
                     if self.to.bodies:
                         yield self._drain()
@@ -109,6 +118,21 @@ class Engine:
                 yield last
         if isinstance(self.error, Unanswered):
             raise self.error
+
+    def _listener(self) -> int:
+        """Who takes the person's line, of a run that has split: the first that waits for one."""
+        branches = self.snapshot.branches
+        waiting = (number for number, branch in branches.items() if branch.status == "waiting")
+        return next(waiting, self.number) if branches else 0
+
+    def for_branch(self, snapshot: Snapshot, at_work: int) -> Engine:
+        """An engine for one body of one branch, seen alone; `at_work` others run meanwhile."""
+        found = Engine(
+            self.graph, snapshot, self.world, custom=self.custom, before=self.before,
+            after=self.after, since=self.since,
+        )  # fmt: skip
+        found._ran, found._at_work = self._ran, at_work
+        return found
 
     def _drain(self) -> list[Body]:
         """What was emitted since the last time. The end of a plan is told last, after what is said
@@ -122,7 +146,7 @@ class Engine:
     def _new_step(self) -> Step:
         return Step(self.to, self.world, self.number, self.custom.waiting, self.since)
 
-    async def _step(self) -> _Pieces:
+    async def one_step(self) -> _Pieces:
         """One body and what follows from it."""
         name = self.to.token(self.number).state
         state = self.graph.states[name]
@@ -184,8 +208,8 @@ class Engine:
         body = self.custom.bodies.get(state.kind) or body_of(state.kind)
         if body is None:
             raise ModelError(f"nothing here runs states of the kind '{state.kind}'")
-        if state.fans_out:
-            raise ModelError(f"'{state.name}' takes several ways at once: no branches run here yet")
+        if state.fans_out and state.is_plan:
+            raise ModelError(f"'{state.name}' is a plan state: it takes one way, not all at once")
         return body
 
     def _goes_on(self, state: State, step: Step) -> bool:
@@ -197,7 +221,8 @@ class Engine:
         if rests:
             self.to.emit(Waiting(self.number, state.name))
             return False
-        if not waits and self.snapshot.steps >= limit(self.graph, "max_steps"):
+        steps = self.snapshot.steps + self._at_work
+        if not waits and steps >= limit(self.graph, "max_steps"):
             self._limited(state.name)
             return False
         return state.kind == "user" or not step.over_budget()

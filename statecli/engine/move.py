@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from statecli.kernel.choose import Ask, End, Take, only_way
-from statecli.kernel.settle import Recorder, enter, settle, tried
-from statecli.model.event import Chose, Ended, Entered, Failed, Trial, Waiting
+from statecli.kernel.choose import Ask, End, Take, every_way, only_way
+from statecli.kernel.filters import filter_data
+from statecli.kernel.recorder import Recorder
+from statecli.kernel.settle import enter, missed, settle, tried
+from statecli.model.event import Chose, Ended, Entered, Failed, Split, Trial, Waiting
 from statecli.model.graph import END, PLAN_KINDS, WAITING_KINDS, Graph, State, Transition
 
 #: Builds the event of every step: three times as fast as calling its class.
@@ -36,6 +38,9 @@ def move(
             to.emit(always.chose)
             to.emit(always.entered)
             return None
+    if state.fans_out:
+        _move_all(to, number, state, by=by, allowed=allowed)
+        return None
     choice, trials = tried(to, number)
     if type(choice) is Take:
         route = choice.transition
@@ -54,12 +59,49 @@ def move(
             _stuck(to, number, state, trials, f"none of {', '.join(names)} may come next")
     elif isinstance(choice, End):
         to.emit(Ended(number, state.name))
-    elif by == "line":
+    else:
+        _nothing_holds(to, number, state, trials, by)
+    return None
+
+
+def _nothing_holds(
+    to: Recorder, number: int, state: State, trials: tuple[Trial, ...], by: str
+) -> None:
+    if by == "line":
         to.emit(Waiting(number, state.name))
     else:
         tried_ = "; ".join(f"-> {t.target}: {_truth(t)}" for t in trials)
         _stuck(to, number, state, trials, tried_ or "it has no way out")
-    return None
+
+
+def _move_all(
+    to: Recorder, number: int, state: State, *, by: str, allowed: Sequence[str] | None
+) -> None:
+    """Take every way that holds: with several the token splits, one for each in their order."""
+    token = to.token(number)
+    found, missing = list[Trial](), list[str]()
+    routes = every_way(to.graph, to.snapshot, token, found, missing, allowed)
+    missed(to, token, found, missing)
+    trials = tuple(found)
+    if not routes:
+        _nothing_holds(to, number, state, trials, by)
+        return
+    if len(routes) == 1:
+        take(to, number, state, routes[0], trials, by=by)
+        return
+    numbers = tuple(range(number + 1, number + 1 + len(routes)))
+    trial = Recorder(to.graph, to.snapshot)  # a filter may raise: then nothing has happened
+    for route in routes:
+        trial.emit(Chose(number, state.name, route.target, route.number, trials, by="all"))
+        trials = ()
+    trial.emit(Split(number, state.name, numbers, by))
+    for child, route in zip(numbers, routes, strict=True):
+        own = trial.seen_by(child)
+        _pass(own, child, route, "all")
+        for body in own.bodies:
+            trial.emit(body)
+    to.bodies += trial.bodies
+    to.snapshot = trial.snapshot
 
 
 class _Always(NamedTuple):
@@ -78,6 +120,8 @@ def _always(graph: Graph) -> dict[str, _Always]:
         for name, state in graph.states.items():
             only = only_way(graph, name)
             if only is None or graph.states[only[0].transition.target].is_plan:
+                continue
+            if only[0].transition.state_filter is not None:
                 continue
             route, by = only[0].transition, "line" if state.kind in WAITING_KINDS else "order"
             chose = Chose(0, name, route.target, route.number, only[1], by=by)
@@ -105,6 +149,14 @@ def take(
     target ``__end__`` of a plan ends the run."""
     target = route.target
     to.emit(_new(Chose, (number, state.name, target, route.number, trials, options, answers, by)))
+    _pass(to, number, route, by)
+
+
+def _pass(to: Recorder, number: int, route: Transition, by: str) -> None:
+    """Go along a route, with what it passes on of the data."""
+    target = route.target
+    if route.state_filter is not None:
+        filter_data(to, number, route)
     if target == END:
         to.emit(Ended(number, END))
         return

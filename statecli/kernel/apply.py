@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from statecli.kernel.branches import filtered, in_branch, joined, message_of, split
+from statecli.kernel.branches import alone, filtered, in_branch, joined, message_of, split
+from statecli.kernel.joins import groups
 from statecli.kernel.reducers import reduced
 from statecli.model.event import (
     Answered,
@@ -106,6 +107,9 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
     after: Snapshot = _new(
         Snapshot, (tokens, data, "running", steps, line, entries, awaits, work, WHOLE)
     )
+    joins = graph.memory.get("joins")
+    if name in (groups(graph) if joins is None else joins):
+        after = alone(graph, after, snapshot.tokens[0].state, body)
     return _reset(after, body) if again else after
 
 
@@ -121,9 +125,7 @@ def _reset(snapshot: Snapshot, body: Entered | Jumped) -> Snapshot:
     )
 
 
-def _message(
-    graph: Graph, snapshot: Snapshot, body: Said | Answered | Returned
-) -> dict[str, Any]:
+def _message(graph: Graph, snapshot: Snapshot, body: Said | Answered | Returned) -> dict[str, Any]:
     return reduced(graph, snapshot.data, {"messages": [message_of(body)]})
 
 

@@ -88,7 +88,7 @@ def in_branch(change: Change, graph: Graph, snapshot: Snapshot, body: Any) -> Sn
 _UNFINISHED = (Failed, Interrupted)
 
 
-def _past(branch: Branch, body: Body, after: Snapshot) -> Past:
+def _past(branch: Branch, body: Any, after: Snapshot) -> Past:
     """The history of a branch with what an event added."""
     if isinstance(body, Changed):
         return Past(branch.past, delta=body.data) if body.data else branch.past
@@ -196,6 +196,17 @@ def split(graph: Graph, snapshot: Snapshot, body: Split) -> Snapshot:
     return _summed_up(snapshot._replace(branches=branches, steps=steps, line=None))
 
 
+def alone(graph: Graph, snapshot: Snapshot, source: str, body: Entered) -> Snapshot:
+    """A run that has not split comes to a state that may wait for others: then it waits too."""
+    came = (source, body.number) if body.number is not None and body.number >= 0 else None
+    if not must_wait(graph, body.state, came):
+        return snapshot
+    past = Past(None, data=snapshot.data, root=True)
+    start = (snapshot.data, past)
+    only = Branch(snapshot.token, snapshot.data, past, "joining", None, came, start)
+    return snapshot._replace(branches={body.token: only})
+
+
 def joined(graph: Graph, snapshot: Snapshot, body: Joined) -> Snapshot:
     """Several tokens become one, in the place of the first; it goes on in the state."""
     gone = [snapshot.branches[number] for number in body.tokens]
@@ -231,7 +242,7 @@ def _kept(data: Mapping[str, Any], body: Filtered) -> Mapping[str, Any]:
     return {key: value for key, value in data.items() if key in body.fields}
 
 
-def _filtered(_: Change, graph: Graph, snapshot: Snapshot, body: Filtered) -> Snapshot:
+def _filtered(_change: Change, _graph: Graph, snapshot: Snapshot, body: Filtered) -> Snapshot:
     branch = snapshot.branches[body.token]
     data = _kept(branch.data, body)
     if body.data is not None:
@@ -261,7 +272,9 @@ def _said(change: Change, graph: Graph, snapshot: Snapshot, body: Said) -> Snaps
 def going(graph: Graph, snapshot: Snapshot) -> Snapshot:
     """Every branch that had stopped goes on where it is."""
     branches = {
-        number: branch._replace(status=_begun(graph, branch)) if branch.status in STOPPED else branch
+        number: branch._replace(status=_begun(graph, branch))
+        if branch.status in STOPPED
+        else branch
         for number, branch in snapshot.branches.items()
     }
     return _summed_up(snapshot._replace(branches=branches, steps=0))

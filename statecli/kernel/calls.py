@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from statecli.kernel.choose import view_of
 from statecli.kernel.limits import limit
 from statecli.kernel.order import routes_of
+from statecli.kernel.recorder import Recorder
 from statecli.kernel.reducers import Misfit, fitted
-from statecli.kernel.settle import Recorder
 from statecli.kernel.tasks import addressed, current, offered, record
 from statecli.kernel.values import Unfit
 from statecli.model.data import shown

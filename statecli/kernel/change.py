@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from statecli.kernel.recorder import Recorder
 from statecli.kernel.reducers import fitted, is_conversation
-from statecli.kernel.settle import Recorder
 from statecli.model.event import Changed, Warned
 from statecli.model.snapshot import Messages
 

@@ -73,14 +73,9 @@ def choose(
         return _END
     view: View | None = None
     for at, route in enumerate(found):
-        note = _passed_over(graph, state, route, at_turn_end)
-        value: bool | None = None
-        if route.guard is not None and note in ("", NO_SUCH_STATE):
-            view = view or view_of(graph, snapshot, token, missing)
-            value = evaluate(route.guard, view)
-            if not note:
-                broken = invalid(route.guard)
-                note = broken.reason if broken is not None else "opaque" if value is None else ""
+        if route.guard is not None and view is None:
+            view = view_of(graph, snapshot, token, missing)
+        value, note = _truth(graph, state, route, view, at_turn_end)
         if trials is not None:
             trials.append(Trial(route.number, route.target, value, note))
         if route.guard is None and not note:
@@ -88,6 +83,30 @@ def choose(
         if value and not note:
             return Take(route)
     return _STAY if state.kind in WAITING_KINDS else _STUCK
+
+
+def every_way(
+    graph: Graph,
+    snapshot: Snapshot,
+    token: Token,
+    trials: list[Trial],
+    missing: list[str],
+    allowed: Sequence[str] | None = None,
+) -> list[Transition]:
+    """Every way out of a state that takes all at once (``fanout: all``): those whose guard holds,
+    and those without one (of these only the `allowed` targets, where a body narrows them)."""
+    state = graph.states[token.state]
+    view: View | None = None
+    found: list[Transition] = []
+    for route in routes_of(graph, state.name):
+        if route.guard is not None and view is None:
+            view = view_of(graph, snapshot, token, missing)
+        value, note = _truth(graph, state, route, view, False)
+        trials.append(Trial(route.number, route.target, value, note))
+        free = route.guard is None and (allowed is None or route.target in allowed)
+        if not note and (free or value):
+            found.append(route)
+    return found
 
 
 def only_way(graph: Graph, name: str) -> tuple[Take, tuple[Trial]] | None:
@@ -126,6 +145,21 @@ def view_of(graph: Graph, snapshot: Snapshot, token: Token, missing: list[str] |
         missing=missing if missing is not None else [],
         strict=graph.settings.get("strict_guards") is True,
     )
+
+
+def _truth(
+    graph: Graph, state: State, route: Transition, view: View | None, at_turn_end: bool
+) -> tuple[bool | None, str]:
+    """Whether a route's guard holds (None: it has none, or cannot be known), and why the route is
+    passed over, if it is."""
+    note = _passed_over(graph, state, route, at_turn_end)
+    if route.guard is None or view is None or note not in ("", NO_SUCH_STATE):
+        return None, note
+    value = evaluate(route.guard, view)
+    if not note:
+        broken = invalid(route.guard)
+        note = broken.reason if broken is not None else "opaque" if value is None else ""
+    return value, note
 
 
 def _passed_over(graph: Graph, state: State, route: Transition, at_turn_end: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from statecli.kernel.order import routes_of
 from statecli.model.graph import Graph, State
-from statecli.model.snapshot import Branch, Snapshot
+from statecli.model.snapshot import Snapshot
 
 #: The group of transitions that name none.
 DEFAULT = "default"
@@ -14,12 +14,17 @@ DEFAULT = "default"
 Groups = Mapping[str, tuple[str, ...]]
 
 
-def groups_of(graph: Graph, name: str) -> Groups:
-    """The groups that a state with ``join: all`` waits for; none where it runs for every token."""
+def groups(graph: Graph) -> Mapping[str, Groups]:
+    """The states with ``join: all``, and the groups that each waits for; remembered."""
     known: Mapping[str, Groups] | None = graph.memory.get("joins")
     if known is None:
         known = graph.memory["joins"] = _joins(graph)
-    return known.get(name, {})
+    return known
+
+
+def groups_of(graph: Graph, name: str) -> Groups:
+    """The groups that a state waits for; none where it runs for every token."""
+    return groups(graph).get(name, {})
 
 
 def _joins(graph: Graph) -> Mapping[str, Groups]:
@@ -126,9 +131,7 @@ def _reached(graph: Graph, names: list[str]) -> set[str]:
     return found
 
 
-def _why(
-    snapshot: Snapshot, name: str, group: str, missing: list[str], here: list[str]
-) -> str:
+def _why(snapshot: Snapshot, name: str, group: str, missing: list[str], here: list[str]) -> str:
     named = f" (group '{group}')" if group != DEFAULT else ""
     lacks = ", ".join(f"'{source}'" for source in missing)
     came = ", ".join(f"'{source}'" for source in here)

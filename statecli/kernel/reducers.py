@@ -65,13 +65,13 @@ def fitted(
                 continue
             found[key] = new
         elif field.reducer in ("", "overwrite"):
-            found[key] = new if new is None and null else _of_type(field, new)
+            found[key] = new if new is None and null else of_type(field, new)
         else:
             try:
                 result = reducer(field.reducer)(data.get(key, MISSING), new)
             except Exception as error:
                 raise Misfit(f"'{key}' cannot be merged ({field.reducer}): {error}") from error
-            _of_type(field, result)
+            of_type(field, result)
             found[key] = new
     return Fitted(found, tuple(dropped))
 
@@ -86,7 +86,7 @@ def first_data(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
             found[name] = field.default if isinstance(stored, Unfit) else stored
     for name, value in given.items():
         known = graph.fields.get(name)
-        found[name] = value if known is None else _of_type(known, value)
+        found[name] = value if known is None else of_type(known, value)
     return found
 
 
@@ -109,7 +109,8 @@ def taken(graph: Graph, name: str) -> Field | None:
     return field
 
 
-def _of_type(field: Field, value: object) -> Any:
+def of_type(field: Field, value: object) -> Any:
+    """The value as the field stores it. Raises Misfit."""
     stored = fits(field, value)
     if isinstance(stored, Unfit):
         raise Misfit(stored.reason)

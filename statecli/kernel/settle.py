@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from statecli.kernel.apply import CHANGES, resets
-from statecli.kernel.branches import in_branch
+from statecli.kernel.apply import resets
 from statecli.kernel.choose import NO_SUCH_STATE, Choice, Take, choose, only_way
+from statecli.kernel.filters import filter_data
 from statecli.kernel.limits import limit
 from statecli.kernel.order import following
+from statecli.kernel.recorder import Recorder
 from statecli.kernel.tasks import addressed, record
 from statecli.model.event import (
-    Body,
     Chose,
     Ended,
     Entered,
@@ -23,36 +24,11 @@ from statecli.model.event import (
     Turned,
     Warned,
 )
-from statecli.model.graph import END, PLAN_KINDS, Graph
-from statecli.model.snapshot import Snapshot, Token
+from statecli.model.graph import END, PLAN_KINDS
+from statecli.model.snapshot import Token
 
 #: Builds the event of every step: three times as fast as calling its class.
 _new: Any = tuple.__new__
-
-
-class Recorder:
-    """A snapshot that grows by events; `bodies` are those emitted so far."""
-
-    __slots__ = ("bodies", "graph", "snapshot")
-
-    def __init__(self, graph: Graph, snapshot: Snapshot) -> None:
-        self.graph = graph
-        self.snapshot = snapshot
-        self.bodies: list[Body] = []
-
-    def emit(self, body: Body) -> None:
-        change = CHANGES.get(type(body))
-        if change is not None:
-            snapshot = self.snapshot
-            if snapshot.branches:
-                self.snapshot = in_branch(change, self.graph, snapshot, body)
-            else:
-                self.snapshot = change(self.graph, snapshot, body)
-        self.bodies.append(body)
-
-    def token(self, number: int) -> Token:
-        snapshot = self.snapshot
-        return snapshot.branches[number].token if snapshot.branches else snapshot.tokens[0]
 
 
 def enter(
@@ -106,13 +82,18 @@ def tried(
     trials: list[Trial] = []
     missing: list[str] = []
     choice = choose(to.graph, to.snapshot, token, trials, at_turn_end=at_turn_end, missing=missing)
+    missed(to, token, trials, missing)
+    return choice, tuple(trials)
+
+
+def missed(to: Recorder, token: Token, trials: Sequence[Trial], missing: Sequence[str]) -> None:
+    """Tell which fields guards did not find, and which targets are not there."""
     for key in dict.fromkeys(missing):
-        to.emit(Guard_Missing_Field(number, token.state, key))
+        to.emit(Guard_Missing_Field(token.id, token.state, key))
     for trial in trials:
         if trial.note == NO_SUCH_STATE and trial.value is not False:
             message = f"'{token.state}' goes to '{trial.target}', which does not exist"
-            to.emit(Warned(number, token.state, f"{message}; what comes after it is tried"))
-    return choice, tuple(trials)
+            to.emit(Warned(token.id, token.state, f"{message}; what comes after it is tried"))
 
 
 def settle(to: Recorder, number: int, *, at_turn_end: bool = False) -> bool:
@@ -145,6 +126,8 @@ def settle(to: Recorder, number: int, *, at_turn_end: bool = False) -> bool:
         if route.target == END:
             to.emit(Ended(number, END))
             return True
+        if route.state_filter is not None:
+            filter_data(to, number, route)
         enter(to, number, route.target, route.number, "settle", route.why)
         visited[route.target] = None
 

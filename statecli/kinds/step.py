@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from statecli.kernel.change import change
 from statecli.kernel.limits import out_of_time, time_left, used_up
-from statecli.kernel.settle import Recorder
+from statecli.kernel.recorder import Recorder
 from statecli.model.event import Answered, Asked, Body, Limited, Refused, Spent, Streamed, Warned
 from statecli.model.graph import KINDS, WAITING_KINDS, Graph, State
 from statecli.model.ports import Call, ModelError, Request, World
@@ -22,9 +22,11 @@ STREAM_SECONDS = 1.0
 
 
 class Delta(NamedTuple):
-    """A piece of text on its way to the person; shown, not stored."""
+    """A piece of text on its way to the person; shown, not stored. `token`: whose, of a run that
+    has split."""
 
     text: str
+    token: int = 0
 
 
 class Answer(NamedTuple):

@@ -141,10 +141,10 @@ class Changed(NamedTuple):
 
 
 class Chose(NamedTuple):
-    """A route was chosen. `by`: order (its guard, or the only one), model (among `options`),
-    all (it fans out: every one that holds), line (after the person's line), settle (in a plan state), net (too many idle turns), entry
-    (where to begin), on_invalid, fallback (the model named no option), body (the state itself).
-    `number` is -1 where it was no route of the state."""
+    """A route was chosen. `by`: order (its guard, or the only one), all (the state takes every one
+    that holds), model (among `options`), line (after the person's line), settle (in a plan state),
+    net (too many idle turns), entry (where to begin), on_invalid, fallback (the model named no
+    option), body (the state itself). `number` is -1 where it was no route of the state."""
 
     token: int
     state: str
@@ -320,7 +320,8 @@ class Ended(NamedTuple):
 
 Body = (
     Started | Entered | Said | Asked | Answered | Streamed | Spent | Called | Returned | Changed
-    | Chose | Split | Joined | Filtered | Refused | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting
+    | Chose | Split | Joined | Filtered | Refused | Insight | Skipped | Guard_Missing_Field | Warned
+    | Turned | Waiting
     | Limited | Failed | Interrupted | Approved | Edited | Jumped | Undone | Resumed | Ended
 )  # fmt: skip
 
@@ -329,7 +330,8 @@ BODIES: dict[str, type[Body]] = {
     kind.__name__.lower(): kind
     for kind in (
         Started, Entered, Said, Asked, Answered, Streamed, Spent, Called, Returned, Changed, Chose,
-        Split, Joined, Filtered, Refused, Insight, Skipped, Guard_Missing_Field, Warned, Turned, Waiting, Limited, Failed,
+        Split, Joined, Filtered, Refused, Insight, Skipped, Guard_Missing_Field, Warned, Turned,
+        Waiting, Limited, Failed,
         Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended,
     )
 }  # fmt: skip

@@ -134,6 +134,7 @@ OBJECTS: dict[str, Mapping[str, Key]] = {
     "transition": {
         "next": Key("[@next | state] | state"),
         "fanout": Key("text", "first", ("first", "all")),
+        "on_failure": Key("text", "wait", ("wait", "cancel")),
     },
     "next": {
         "to": Key("state", required="error"),

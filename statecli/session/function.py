@@ -11,7 +11,7 @@ from typing import Any
 from statecli.kernel.change import change
 from statecli.kernel.difference import difference, reducer_of
 from statecli.kernel.given import FIXED, fields_of, given
-from statecli.kernel.settle import Recorder
+from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Changed
 from statecli.model.graph import Graph, State

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from statecli.engine.advance import Custom, Engine, Stop, first_state
 from statecli.kernel.apply import apply, fold
+from statecli.kernel.recorder import Recorder
 from statecli.kernel.reducers import first_data
-from statecli.kernel.settle import Recorder, jump
+from statecli.kernel.settle import jump
 from statecli.kinds.step import Delta, closing
 from statecli.model.event import (
     Answered,
@@ -238,20 +239,22 @@ class Session:
             since=time.time() - self.worked,
         )
         buffer: list[Body] = []
-        partial = ""
+        partial: dict[int, str] = {}
         self._last = time.time()
         try:
             async with closing(engine.advance(line)) as items:
                 async for item in items:
                     if isinstance(item, Delta):
-                        partial += item.text
+                        partial[item.token] = partial.get(item.token, "") + item.text
                         yield item
                         continue
                     buffer.extend(item)
                     if not self._in_plan() and not any(isinstance(b, BARRIERS) for b in item):
                         continue
-                    if not all(isinstance(body, Streamed) for body in buffer):
-                        partial = ""
+                    for body in buffer:
+                        if not isinstance(body, Streamed):
+                            partial.pop(getattr(body, "token", 0), None)
+                            partial.pop(0, None)
                     stored, buffer = buffer, []
                     for event in self.record(stored):
                         yield event
@@ -259,8 +262,23 @@ class Session:
                 yield event
         except (asyncio.CancelledError, KeyboardInterrupt):
             self._replay(self.store.events(self.run))  # it may have struck while something was kept
-            self.interrupt(partial)
+            if self.snapshot.branches:
+                self._interrupt_branches(partial)
+            else:
+                self.interrupt("".join(partial.values()))
             raise
+
+    def _interrupt_branches(self, texts: Mapping[int, str]) -> None:
+        """Every open step was stopped; what each had said so far (by token) stays."""
+        bodies: list[Body] = []
+        for number, branch in self.snapshot.branches.items():
+            if branch.status == "running":
+                name, text = branch.token.state, texts.get(number, "")
+                bodies.append(Interrupted(number, name))
+                if text.strip():
+                    said = uuid.uuid4().hex[:12]
+                    bodies.append(Answered(number, name, text, said, partial=True))
+        self.record(bodies)
 
     def interrupt(self, text: str = "") -> None:
         """The step that is open was stopped; what was said stays (`text`: what of it is not stored
@@ -307,8 +325,9 @@ class Session:
         """Move the token from outside. KeyError for a state that is not there."""
         if state not in self.graph.states:
             raise KeyError(state)
-        to = Recorder(self.graph, self.snapshot)
-        jump(to, self.snapshot.token.id, state)
+        number = self.snapshot.token.id
+        to = Recorder(self.graph, self.snapshot).seen_by(number)
+        jump(to, number, state)
         return self.record(to.bodies)
 
     def edit(self, key: str, value: Any) -> list[Event]:
@@ -335,6 +354,8 @@ class Session:
 
     def open_step(self) -> Open:
         """What a step that was cut off had said and called, if one was. Changes nothing."""
+        if self.snapshot.branches:
+            return self._open_branches()
         if self.snapshot.status != "running":
             return Open(self.number)
         kept = effective(self.store.events(self.run))
@@ -352,11 +373,37 @@ class Session:
             calls = [call for call in calls if call.call in done]
         return Open(entry, text, tuple(calls))
 
+    def _open_branches(self) -> Open:
+        """The same of a run that has split: each branch may have an open step."""
+        late: dict[int, list[Body]] = {
+            number: []
+            for number, branch in self.snapshot.branches.items()
+            if branch.status == "running"
+        }
+        for event in effective(self.store.events(self.run)):
+            body = event.body
+            number = getattr(body, "token", None)
+            if number not in late:
+                continue
+            if isinstance(body, (*ENTRIES, Failed, Interrupted)):
+                late[number].clear()
+            else:
+                late[number].append(body)
+        text, calls = "", list[Called]()
+        for bodies in late.values():
+            text += "".join(b.text for b in bodies if isinstance(b, Streamed | Answered))
+            calls += [body for body in bodies if isinstance(body, Called)]
+        opened = tuple(number for number, bodies in late.items() if bodies)
+        return Open(self.number, text, tuple(calls), opened)
+
     def recover(self, note: str = "") -> Open:
         """Make a run that was left in the middle of a step ready to go on: the step begins anew
         from its entry, and what it had said and called is returned."""
         left = self.open_step()
-        if self.snapshot.status == "running":
+        if self.snapshot.branches:
+            name = {n: branch.token.state for n, branch in self.snapshot.branches.items()}
+            self.record([Interrupted(n, name[n], again=True) for n in left.branches])
+        elif self.snapshot.status == "running":
             kept = effective(self.store.events(self.run))
             last = kept[-1].number if kept else 0
             chosen = next((e.body for e in reversed(kept) if isinstance(e.body, Chose)), None)
@@ -370,17 +417,21 @@ class Session:
         return left
 
     def _in_plan(self) -> bool:
+        """Whether every event is stored at once: in a plan state each call is a step of its own."""
+        if self.snapshot.branches:
+            return True
         state = self.graph.states.get(self.snapshot.state)
         return state is not None and state.is_plan
 
 
 class Open(NamedTuple):
     """A step that was cut off: the event with which it began, what it had said, and the calls it
-    had sent (done or not)."""
+    had sent (done or not). `branches`: the tokens of a run that has split whose steps were."""
 
     entry: int
     text: str = ""
     calls: tuple[Called, ...] = ()
+    branches: tuple[int, ...] = ()
 
 
 def _entry(events: Sequence[Event]) -> int:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 
 from statecli.engine.advance import Custom
 from statecli.engine.move import move
-from statecli.kernel.settle import Recorder
+from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, closing
 from statecli.model.event import Answered, Event, Failed, Limited
 from statecli.model.graph import FUNCTION, WAITING_KINDS, Graph, State

@@ -47,6 +47,12 @@ class SessionWorld:
         self.user_id = user_id
         self.takes: Callable[[], Sequence[str]] = tuple
 
+    @property
+    def parallel(self) -> bool:
+        """Whether branches may ask at the same time: a model, not a person or a script."""
+        provider = getattr(self.provider, "inner", self.provider)
+        return getattr(provider, "parallel", False) is True
+
     def complete(self, request: Request) -> AsyncIterator[Chunk]:
         return self.provider.complete(request, self.asker)
 

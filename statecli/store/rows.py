@@ -26,7 +26,19 @@ class NotPlain(TypeError):
 #: Fields that hold data: anything that a state may write.
 _DATA = frozenset({"data", "early", "value", "result", "arguments"})
 #: Fields that are tuples of the event itself.
-_TUPLES = frozenset({"entries", "forgotten", "reopened", "options", "answers", "tasks", "trials", "tokens", "fields"})
+_TUPLES = frozenset(
+    {
+        "entries",
+        "forgotten",
+        "reopened",
+        "options",
+        "answers",
+        "tasks",
+        "trials",
+        "tokens",
+        "fields",
+    }
+)
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 _decode = json.JSONDecoder().raw_decode

@@ -197,9 +197,17 @@ def _transitions(
                 description=text if isinstance(text, str) else "",
                 group=group if isinstance(group, str) else "",
                 stated_priority="priority" in item,
+                state_filter=_filter(item.get("state_filter")),
             )
         )
     return tuple(found)
+
+
+def _filter(value: object) -> tuple[str, ...] | None:
+    """The fields that a route passes on; None: all."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(k for k in value if isinstance(k, str)) if is_list(value) else None
 
 
 def _reader(builder: Builder, kind: str) -> GuardReader:
