@@ -509,16 +509,6 @@ states: {a: {type: decision, transition: {next: [b]}}, b: {type: decision, trans
     assert stepped(run).state == "a"
 
 
-def test_001_fan_out_is_refused() -> None:
-    from scripted import graph_of
-
-    graph = graph_of("""
-states: {a: {type: decision, transition: {fanout: all, next: [b]}}, b: {type: terminal}}
-""")
-    with pytest.raises(ValueError, match="several ways at once"):
-        Run(graph)
-
-
 # --- 000, ARKOS -------------------------------------------------------------------------
 
 ARKOS = """

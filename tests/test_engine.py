@@ -308,15 +308,6 @@ states:
     assert played.path == ["a", "a", "b"]
 
 
-def test_a_state_that_takes_several_ways_at_once_is_refused() -> None:
-    text = ordered("b", "c").replace("      next:", "      fanout: all\n      next:")
-    (failed,) = play(text).of(Failed)
-    assert "several ways at once" in failed.error
-
-
-# --- 4.2 guards -----------------------------------------------------------------------
-
-
 def test_a_missing_field_leaves_an_event() -> None:
     played = play(ordered("{to: b, when: {x: 1}}", "{to: c, when: {x__ne: 1}}", "d"))
     assert played.path == ["d"], "also `ne` is false for a field that is not set"

@@ -19,7 +19,7 @@ from statecli.kernel.given import given
 from statecli.kernel.joins import arrived, group_of, groups_of, merge_of, unsatisfied
 from statecli.kernel.reducers import Misfit
 from statecli.kinds.step import Delta, closing
-from statecli.model.event import Body, Ended, Failed, Interrupted, Joined, Split
+from statecli.model.event import BARRIERS, Body, Ended, Failed, Interrupted, Joined, Split
 from statecli.model.graph import WAITING_KINDS
 from statecli.model.snapshot import Snapshot
 
@@ -47,9 +47,11 @@ class Branches:
     async def run(self) -> AsyncIterator[list[Body] | Delta]:
         """Everything until no branch can go on, or something stops the run."""
         ready = [n for n, b in self.snapshot.branches.items() if b.status == "running"]
-        for number, branch in self.snapshot.branches.items():
-            if branch.status == "joining":
-                self._waits(number)
+        for number, branch in list(self.snapshot.branches.items()):
+            made = self._arrives(number) if branch.status == "joining" else None
+            ready += [made] if made is not None else []
+        if self.to.bodies:
+            yield self._recorded()
         self._begin(ready)
         try:
             while self.turns:
@@ -254,9 +256,18 @@ class _Lane:
         async for piece in self._pieces:
             if piece is not None:
                 yield piece._replace(token=self.number)
-            elif self.engine.to.bodies:
+            elif self._must_be_kept():
                 return
         self.done = True
+
+    def _must_be_kept(self) -> bool:
+        """Whether what was recorded has to be stored before the body goes on; in a plan state each
+        call is a step of its own."""
+        bodies = self.engine.to.bodies
+        if not bodies or any(isinstance(body, BARRIERS) for body in bodies):
+            return bool(bodies)
+        state = self.engine.graph.states.get(self.engine.snapshot.state)
+        return state is not None and state.is_plan
 
     def go_on(self, snapshot: Snapshot) -> None:
         """What was recorded is kept."""
@@ -271,7 +282,7 @@ class _Lane:
                 async for piece in pieces:
                     if piece is not None:
                         self._queue.put_nowait(piece)
-                    elif self.engine.to.bodies:
+                    elif self._must_be_kept():
                         self._queue.put_nowait(None)
                         await self._gate.wait()
                         self._gate.clear()

@@ -117,6 +117,11 @@ def of_type(field: Field, value: object) -> Any:
     return stored
 
 
+def known_reducer(name: str) -> bool:
+    """Whether a reducer has this name: one that is built in, or registered."""
+    return name in _REDUCERS or name in _custom
+
+
 def reducer(name: str) -> Reducer:
     """The reducer of a name; one that is not built in is looked for when it is used."""
     return _REDUCERS.get(name) or partial(_by_name, name)

@@ -341,6 +341,14 @@ BODIES: dict[str, type[Body]] = {
 NAMES: dict[type, str] = {kind: name for name, kind in BODIES.items()}
 
 
+#: Events after which what happened so far must be stored: something is about to leave the run, or
+#: a step is complete.
+BARRIERS = (
+    Started, Said, Asked, Streamed, Called, Returned, Split, Joined, Entered, Waiting, Limited,
+    Failed, Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended, Warned,
+)  # fmt: skip
+
+
 class Event(NamedTuple):
     """One row of a trace. `number` counts from 1 in its run; `time` is seconds since 1970."""
 

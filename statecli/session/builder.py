@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from statecli.model.graph import FUNCTION, Field, Graph, State, Transition
 from statecli.model.guard import Guard, invalid
 from statecli.session.function import is_plain
+from statecli.session.schema import fields_from, is_plain_dict
 
 
 class When:
@@ -42,6 +43,15 @@ def _read(value: Any) -> When:
     return When(guard)
 
 
+class _Way(NamedTuple):
+    """A transition as it was given, from each of the sources."""
+
+    sources: list[str]
+    target: str
+    guard: When
+    options: Mapping[str, Any]
+
+
 class GraphBuilder:
     """Collects states and transitions; `build` makes the graph.
 
@@ -52,11 +62,43 @@ class GraphBuilder:
 
     def __init__(self) -> None:
         self._states: dict[str, Any] = {}
-        self._transitions: list[tuple[list[str], str, When]] = []
+        self._transitions: list[_Way] = []
+        self._settings: dict[str, dict[str, Any]] = {}
         self._initial = ""
         self._fields: dict[str, Field] = {}
         self._tags: dict[str, tuple[str, ...]] = {}
         self._type: Any = None
+
+    def with_schema(self, schema: Any) -> GraphBuilder:
+        """Fields from a pydantic model, a dataclass or a TypedDict; ``Annotated[type, "reducer"]``
+        names the reducer. Bodies get the data as an instance of it."""
+        self._fields.update(fields_from(schema))
+        self._type = None if is_plain_dict(schema) else schema
+        return self
+
+    def with_fanout(self, *names: str, on_failure: str = "wait") -> GraphBuilder:
+        """These states take every transition that holds, side by side. Where one branch fails the
+        others go on until they rest (``wait``), or are stopped (``cancel``)."""
+        if on_failure not in ("wait", "cancel"):
+            raise ValueError(f"on_failure is 'wait' or 'cancel', not {on_failure!r}")
+        for name in names:
+            transition = {"fanout": "all", "on_failure": on_failure}
+            self._settings.setdefault(name, {})["transition"] = transition
+        return self
+
+    def with_join(
+        self, name: str, *, merge: Mapping[str, str] | None = None, strategy: Any = None
+    ) -> GraphBuilder:
+        """A state that waits for one branch from every source of a group. What they did is folded
+        by the reducers; `merge` names another one for a group, `strategy` is a function of the
+        list of their data that gives all of the data (or a mapping of group to function)."""
+        found = self._settings.setdefault(name, {})
+        found["join"] = "all"
+        if merge:
+            found["merge"] = dict(merge)
+        if strategy is not None:
+            found["multi_input_merge_strategy"] = strategy
+        return self
 
     def with_states(self, *functions: Callable[..., Any], **states: Any) -> GraphBuilder:
         """States by name; a function without one is called as itself."""
@@ -67,10 +109,17 @@ class GraphBuilder:
 
     def with_transitions(self, *transitions: Sequence[Any]) -> GraphBuilder:
         """``(from, to)`` or ``(from, to, when)``; `from` may be a list. The order is the order in
-        which they are tried."""
-        for source, target, *guard in transitions:
+        which they are tried. A mapping at the end has the keys `group` and `state_filter` (names
+        of fields, or a function of the data that gives what goes on)."""
+        for source, target, *more in transitions:
             sources = [source] if isinstance(source, str) else list(source)
-            self._transitions.append((sources, target, guard[0] if guard else default))
+            guard = next((item for item in more if isinstance(item, When)), default)
+            options = next((item for item in more if isinstance(item, Mapping)), {})
+            unknown = options.keys() - {"group", "state_filter"}
+            if unknown or any(not isinstance(item, When | Mapping) for item in more):
+                raise ValueError(f"a transition is (from, to, when, {{group, state_filter}}), not "
+                                 f"{(source, target, *more)!r}")  # fmt: skip
+            self._transitions.append(_Way(sources, target, guard, options))
         return self
 
     def with_fields(self, **fields: Any) -> GraphBuilder:
@@ -100,13 +149,22 @@ class GraphBuilder:
     def build(self) -> Graph:
         """The graph. ValueError for transitions between states that are not there."""
         routes: dict[str, list[Transition]] = {name: [] for name in self._states}
-        for sources, target, guard in self._transitions:
+        for name in self._settings:
+            if name not in self._states:
+                raise ValueError(f"no state is named '{name}'")
+        for sources, target, guard, options in self._transitions:
+            wanted = options.get("state_filter")
+            keeps = (wanted,) if isinstance(wanted, str) else wanted
             for source in sources:
                 for name in (source, target):
                     if name not in self._states:
                         raise ValueError(f"no state is named '{name}'")
                 number = len(routes[source])
-                found = Transition(source, target, guard.guard, 1, number, (), ())
+                found = Transition(
+                    source, target, guard.guard, 1, number, (), (),
+                    group=str(options.get("group", "")),
+                    state_filter=keeps if keeps is None or callable(keeps) else tuple(keeps),
+                )  # fmt: skip
                 routes[source].append(found)
         initial = self._initial or next(iter(self._states), "")
         if initial not in self._states:
@@ -115,7 +173,7 @@ class GraphBuilder:
             name: State(name, FUNCTION, (), tuple(routes[name]),
                         description=inspect.getdoc(body) or "",
                         settings={"body": body, "tags": self._tags.get(name, ()),
-                                  "plain": is_plain(body)})
+                                  "plain": is_plain(body), **self._settings.get(name, {})})
             for name, body in self._states.items()
         }  # fmt: skip
         settings: Mapping[str, Any] = {"data_type": self._type} if self._type else {}

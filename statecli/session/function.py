@@ -48,8 +48,8 @@ class MissingInput(ValueError):
 
 class FunctionBody:
     """Runs the function states of one graph for `machine`. `inputs` go to the next step only;
-    `result` is what the last step gave back, `error` what it raised. `waits`: there is an event
-    loop, so that a body may wait for something."""
+    `results` are what the bodies of the last step gave back (by token), `error` what one raised.
+    `waits`: there is an event loop, so that a body may wait for something."""
 
     def __init__(self, machine: Any, graph: Graph, *, waits: bool) -> None:
         self.machine = machine
@@ -57,7 +57,7 @@ class FunctionBody:
         self.waits = waits
         self.data_type: Any = graph.settings.get("data_type")
         self.inputs: Mapping[str, Any] = {}
-        self.result: Any = None
+        self.results: dict[int, Any] = {}
         self.error: Exception | None = None
         #: Nothing about a delta has to be checked, unless it adds to the conversation.
         self._simple = not graph.fields and not graph.declares_fields
@@ -121,9 +121,9 @@ class FunctionBody:
             async for text in pieces.texts():
                 yield Delta(text)
             result = pieces.delta
-        self.result = await self._waited(step.state, result)
-        if self.result:
-            step.change(self._delta(step.state, self.result))
+        result = self.results[step.number] = await self._waited(step.state, result)
+        if result:
+            step.change(self._delta(step.state, result))
 
     async def _waited(self, state: State, result: Any) -> Any:
         if not inspect.isawaitable(result):
@@ -137,6 +137,9 @@ class FunctionBody:
         if type(result) is not dict and not isinstance(result, Mapping):
             if inspect.isawaitable(result):
                 raise _waits_in_secret(state, result)
+            if hasattr(result, "model_dump"):  # a model: the fields that were set are its delta
+                found: dict[str, Any] = result.model_dump(exclude_unset=True)
+                return found
             kind = type(result).__name__
             raise TypeError(f"'{state.name}' gives back a {kind}: a mapping of fields, or nothing")
         for value in result.values():
@@ -150,7 +153,7 @@ class FunctionBody:
         own = self._given(step.snapshot.data)
         before = copy.deepcopy(fields_of(own))
         answer = await self._waited(state, body.execute(self.machine, own))
-        self.result = answer
+        self.results[step.number] = answer
         after = fields_of(own)
         changed = {k: v for k, v in after.items() if k not in before or before[k] != v}
         if changed:

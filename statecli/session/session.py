@@ -20,9 +20,8 @@ from statecli.kernel.reducers import first_data
 from statecli.kernel.settle import jump
 from statecli.kinds.step import Delta, closing
 from statecli.model.event import (
+    BARRIERS,
     Answered,
-    Approved,
-    Asked,
     Body,
     Called,
     Chose,
@@ -37,6 +36,7 @@ from statecli.model.event import (
     Resumed,
     Returned,
     Said,
+    Split,
     Started,
     Streamed,
     Undone,
@@ -50,14 +50,6 @@ from statecli.store.rows import body_of
 
 #: Builds the rows of every step: three times as fast as calling their class.
 _new: Any = tuple.__new__
-#: Events after which what happened so far must be stored: something is about to leave the run, or
-#: a step is complete.
-BARRIERS = (
-    Started, Said, Asked, Streamed, Called, Returned, Entered, Waiting, Limited, Failed,
-    Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended, Warned,
-)  # fmt: skip
-
-
 #: Events with which a step begins.
 ENTRIES = (Started, Said, Entered, Jumped, Resumed, Waiting, Edited)
 
@@ -399,6 +391,9 @@ class Session:
     def recover(self, note: str = "") -> Open:
         """Make a run that was left in the middle of a step ready to go on: the step begins anew
         from its entry, and what it had said and called is returned."""
+        half = _half_split(effective(self.store.events(self.run)))
+        if half is not None:
+            self.undo_to(half)
         left = self.open_step()
         if self.snapshot.branches:
             name = {n: branch.token.state for n, branch in self.snapshot.branches.items()}
@@ -432,6 +427,23 @@ class Open(NamedTuple):
     text: str = ""
     calls: tuple[Called, ...] = ()
     branches: tuple[int, ...] = ()
+
+
+def _half_split(events: Sequence[Event]) -> int | None:
+    """The event before a split whose branches were not all entered (a fork may cut there)."""
+    at = max((n for n, event in enumerate(events) if isinstance(event.body, Split)), default=-1)
+    split = events[at].body if at >= 0 else None
+    if not isinstance(split, Split):
+        return None
+    placed = {e.body.token for e in events[at:] if isinstance(e.body, Entered | Ended)}
+    if placed.issuperset(split.tokens):
+        return None
+    while at > 0:
+        before = events[at - 1].body
+        if isinstance(before, BARRIERS) or getattr(before, "token", None) != split.token:
+            break
+        at -= 1
+    return events[at - 1].number
 
 
 def _entry(events: Sequence[Event]) -> int:

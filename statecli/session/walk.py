@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
-from statecli.engine.advance import Custom
+from statecli.engine.advance import Custom, Stop
 from statecli.engine.move import move
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, closing
@@ -89,8 +90,9 @@ class _World:
 class Walk:
     """A run of a graph. Its events are in `store` (in memory if none is given).
 
-    `data` may be a mapping, or an instance of the type that bodies get. ValueError for a graph that
-    takes several ways at once, and for data that its fields cannot hold.
+    `data` may be a mapping, or an instance of the type that bodies get. ValueError for data that
+    the fields of the graph cannot hold. Where the run has split a step is a round: the body of
+    every branch that can go on, side by side; their steps come one after the other.
     """
 
     def __init__(
@@ -118,9 +120,6 @@ class Walk:
     def _set_up(
         self, graph: Graph, provider: Provider | None, task_id: str | None, traces: bool
     ) -> None:
-        for state in graph.states.values():
-            if state.fans_out:
-                raise ValueError(f"'{state.name}' takes several ways at once: not run here yet")
         self.graph = graph
         self.task_id = task_id
         self.trace_transitions = traces
@@ -129,8 +128,11 @@ class Walk:
         self._body = FunctionBody(self, graph, waits=self._waits)
         self._custom = Custom({FUNCTION: self._body})
         self._to = Recorder(graph, Snapshot())
-        self._ran = ""
+        self._begun: dict[int, str] = {}
+        self._after: dict[int, Mapping[str, Any]] = {}
         self._last: Step | None = None
+        self._rest: deque[Step] = deque()
+        self._stop: Failed | Limited | None = None
         self._busy = False
 
     @property
@@ -211,7 +213,7 @@ class Walk:
         where the next state is something else."""
         session = self._session
         snapshot = session.snapshot
-        if snapshot.status != "running":
+        if snapshot.status != "running" or snapshot.branches or self._rest:
             return None
         token = snapshot.tokens[0]
         state = self.graph.states[token.state]
@@ -251,51 +253,76 @@ class Walk:
         return self._last
 
     async def _pieces(self, inputs: Mapping[str, Any] | None) -> AsyncIterator[str]:
-        """One step: the text that its body streams. `_last` is what came of it."""
-        self._last, self._ran = None, ""
-        if self.status == "ended":
+        """One step (or a round of them): the text that its body streams. `_last` is what came of
+        it, `_rest` what came of the other branches."""
+        self._last = self._rest.popleft() if self._rest else None
+        if self._last is not None or self.status == "ended":
             return
+        self._begun, self._after = {}, {}
+        if self.status != "running" or not self._session.snapshot.branches:
+            self._stop = None
         state = self.graph.states[self.state]
         said_line = _line(state, inputs)
-        self._body.inputs, self._body.result, self._body.error = inputs or {}, None, None
+        self._body.inputs, self._body.results, self._body.error = inputs or {}, {}, None
         if state.kind == FUNCTION:
             self._body.check(state)
         if said_line is None and self.status == "waiting":
             return
-        said, stop = "", None
+        said: dict[int, str] = {}
         self._busy = True
         try:
-            stream = self._session.send(self._world, said_line, before=self._begins, after=_always)
+            stops: dict[str, Stop] = {"before": self._begins, "after": self._ends}
+            stream = self._session.send(self._world, said_line, **stops)
             async with closing(stream) as items:
                 async for item in items:
                     if isinstance(item, Delta):
                         yield item.text
                     elif isinstance(item.body, Answered):
-                        said = item.body.text or said
+                        said[item.body.token] = item.body.text or said.get(item.body.token, "")
                     elif isinstance(item.body, Failed | Limited):
-                        stop = item.body
+                        self._stop = item.body
         except NotPlain as error:
             raise self._refused(state.name, error) from error
         finally:
             self._busy = False
+        stop = self._stop
         if stop is not None and self.status != "running":
             text = stop.error if isinstance(stop, Failed) else stop.message
             raise RunError(f"{stop.state}: {text}") from self._body.error
-        if self._ran:
-            result = self._body.result if state.kind == FUNCTION else said or None
-            self._last = Step(self._ran, result, self.data)
+        for number, name in self._begun.items():
+            function = self.graph.states[name].kind == FUNCTION
+            result = self._body.results.get(number) if function else said.get(number) or None
+            data = MappingProxyType(self._after.get(number, self._session.snapshot.data))
+            self._rest.append(Step(name, result, data))
+        self._last = self._rest.popleft() if self._rest else None
 
     def _begins(self, snapshot: Snapshot) -> bool:
-        self._ran = snapshot.state
+        self._begun[snapshot.token.id] = snapshot.state
         return False
+
+    def _ends(self, snapshot: Snapshot) -> bool:
+        """The data after each body, as its branch sees it. After one body (of each) it stops."""
+        if self._session.snapshot.branches:
+            self._after[snapshot.token.id] = snapshot.data
+        return True
 
     def _halt(self, found: Step | None, after: Sequence[str], before: Sequence[str]) -> Step | None:
         """What a walk ends with after a step: at a halt, the end or a wait; None: it goes on."""
+        if found is not None and self._rest:
+            return found if self._named(found.state, after) else None
         if found is None or self.status == "waiting":
             return found or Step(self.state, None, self.data)
-        if self.status != "ended" and self._named(self.state, before):
-            return Step(self.state, None, self.data)
+        coming = () if self.status == "ended" or not before else self._coming()
+        for name in coming:
+            if self._named(name, before):
+                return Step(name, None, self.data)
         return found if self.status == "ended" or self._named(found.state, after) else None
+
+    def _coming(self) -> tuple[str, ...]:
+        """The states whose bodies come next."""
+        branches = self._session.snapshot.branches.values()
+        found = tuple(b.token.state for b in branches if b.status == "running")
+        return found or (self.state,)
 
     def _named(self, name: str, halts: Sequence[str]) -> bool:
         if name in halts:
@@ -312,10 +339,6 @@ def _line(state: State, inputs: Mapping[str, Any] | None) -> str | None:
     if len(inputs) != 1:
         raise ValueError(f"'{state.name}' takes one input, the person's line")
     return str(next(iter(inputs.values())))
-
-
-def _always(_: Snapshot) -> bool:
-    return True
 
 
 def _is_async(state: State) -> bool:

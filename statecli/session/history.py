@@ -1,0 +1,212 @@
+"""The history of a run's data as a tree: each step's delta points to the one before (model.md 7).
+
+Made of the events alone: what was undone, every branch of a split and every fork point are in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from statecli.kernel.apply import apply
+from statecli.kernel.branches import message_of
+from statecli.model.event import (
+    Answered,
+    Body,
+    Changed,
+    Edited,
+    Ended,
+    Entered,
+    Event,
+    Filtered,
+    Joined,
+    Jumped,
+    Returned,
+    Said,
+    Split,
+    Started,
+    Undone,
+)
+from statecli.model.graph import Graph
+from statecli.model.snapshot import Snapshot
+
+
+class Point(NamedTuple):
+    """One change of the data. `number` is that of its event, `before` those of the points it
+    follows (none for the root, several for a join). `delta` is what was given to the reducers;
+    `root`: the data began anew here (a filter, a merge strategy), what was dropped is gone."""
+
+    number: int
+    before: tuple[int, ...]
+    token: int
+    state: str
+    what: str
+    delta: Mapping[str, Any]
+    root: bool = False
+
+
+class Difference(NamedTuple):
+    """One field in which two points differ; `old` and `new` are None where it is not set, which
+    `added` and `removed` tell from a None that is."""
+
+    key: str
+    old: Any
+    new: Any
+    added: bool = False
+    removed: bool = False
+
+
+class History(Mapping[int, Point]):
+    """The points of a run by the number of their event, in order. Data is rebuilt when it is asked
+    for; a snapshot is kept every so many events, so that no rebuild goes back to the beginning."""
+
+    #: A rebuild folds at most about so many events.
+    EVERY = 64
+
+    def __init__(self, graph: Graph, events: Sequence[Event]) -> None:
+        self.graph = graph
+        self.events = events
+        self._points: dict[int, Point] = {}
+        self._kept: dict[int, Snapshot] = {}
+        self._undone: dict[int, int] = {}
+        self._lines: dict[int, int] = {}
+        self._read()
+
+    # --- the tree -------------------------------------------------------------------------------
+
+    def __getitem__(self, number: int) -> Point:
+        return self._points[number]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._points)
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    @property
+    def root(self) -> Point:
+        """Where the run began."""
+        return next(iter(self._points.values()))
+
+    def children(self, number: int) -> list[Point]:
+        """The points that follow one: several where the run split or was taken back."""
+        return [point for point in self._points.values() if number in point.before]
+
+    def tips(self) -> list[Point]:
+        """The points that nothing follows: where the run is, and where it went before an undo."""
+        followed = {number for point in self._points.values() for number in point.before}
+        return [point for point in self._points.values() if point.number not in followed]
+
+    def path(self, number: int) -> list[Point]:
+        """The points from the root to one; of a join, those of all its branches."""
+        wanted, stack = {number}, [number]
+        while stack:
+            for before in self[stack.pop()].before:
+                if before not in wanted:
+                    wanted.add(before)
+                    stack.append(before)
+        return [point for point in self._points.values() if point.number in wanted]
+
+    # --- data -----------------------------------------------------------------------------------
+
+    def snapshot(self, number: int) -> Snapshot:
+        """The whole run after an event. KeyError where there is none of this number."""
+        if not 1 <= number <= len(self.events):
+            raise KeyError(f"the run has events 1 to {len(self.events)}, not {number}")
+        chain: list[int] = []
+        at = number
+        while at not in self._kept:
+            chain.append(at)
+            at = self._lines[at]
+        snapshot = self._kept[at]
+        for one in reversed(chain):
+            snapshot = apply(self.graph, snapshot, self.events[one - 1].body)
+        return snapshot
+
+    def at(self, number: int) -> Mapping[str, Any]:
+        """The data after an event, as the branch of that event sees it."""
+        snapshot = self.snapshot(number)
+        token = getattr(self.events[number - 1].body, "token", None)
+        branch = snapshot.branches.get(token) if token is not None else None
+        return MappingProxyType(dict(branch.data if branch is not None else snapshot.data))
+
+    def compare(self, one: int, other: int) -> list[Difference]:
+        """The fields in which the data after two events differs, in the order of the first."""
+        old, new = self.at(one), self.at(other)
+        return [
+            Difference(key, old.get(key), new.get(key), key not in old, key not in new)
+            for key in {**old, **new}
+            if key not in old or key not in new or old[key] != new[key]
+        ]
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Fold all events once. An undone one is followed by none of those that come later."""
+        snapshot, last = Snapshot(), 0
+        tips: dict[int, tuple[int, ...]] = {}
+        kept: dict[int, dict[int, tuple[int, ...]]] = {}
+        for event in self.events:
+            body, number = event.body, event.number
+            if isinstance(body, Undone):
+                snapshot = self.snapshot(body.to)
+                tips = dict(kept[body.to])
+                self._kept[number] = snapshot
+            else:
+                snapshot = apply(self.graph, snapshot, body)
+                self._lines[number] = last
+                if number % self.EVERY == 1 or number == 1:
+                    self._kept[number] = snapshot
+                self._note(number, body, tips)
+            kept[number] = tips = dict(tips) if self._changes(body) else tips
+            last = number
+
+    @staticmethod
+    def _changes(body: Body) -> bool:
+        return isinstance(body, Undone | Split | Joined | Started) or _what(body) is not None
+
+    def _note(self, number: int, body: Body, tips: dict[int, tuple[int, ...]]) -> None:
+        """Put the point of an event into the tree. `tips`: for each token the points it is at."""
+        token = getattr(body, "token", 0)
+        if isinstance(body, Split):
+            before = tips.pop(token, ())
+            tips.update(dict.fromkeys(body.tokens, before))
+            return
+        found = _what(body)
+        if found is None:
+            return
+        delta, root = found
+        if isinstance(body, Joined):
+            gone = (tips.pop(one, ()) for one in body.tokens)
+            before = tuple(sorted({n for numbers in gone for n in numbers}))
+        elif isinstance(body, Ended):
+            before = tips.get(token, ())
+        else:
+            if token not in tips and len(tips) == 1:
+                token = next(iter(tips))
+            before = tips.get(token, ())
+        state = getattr(body, "state", "")
+        name = type(body).__name__.lower()
+        self._points[number] = Point(number, before, token, state, name, delta, root)
+        tips[token] = (number,)
+
+
+def _what(body: Body) -> tuple[Mapping[str, Any], bool] | None:
+    """What an event does to the data: a delta (or all of it), and whether it begins anew."""
+    if isinstance(body, Started):
+        return body.data, True
+    if isinstance(body, Changed):
+        return (body.data, False) if body.data else None
+    if isinstance(body, Said | Answered | Returned):
+        message = message_of(body)
+        return ({"messages": [message]}, False) if message else None
+    if isinstance(body, Edited):
+        return {body.key: body.value}, False
+    if isinstance(body, Joined):
+        return body.data or {}, body.data is not None
+    if isinstance(body, Filtered):
+        return body.data or {}, True
+    if isinstance(body, Entered | Jumped) and body.forgotten:
+        return {}, True
+    return None

@@ -1,0 +1,132 @@
+"""Fields from a schema in Python: a pydantic model, a dataclass or a TypedDict whose annotations
+name the reducer: ``messages: Annotated[list, "append_messages"]`` (document 002)."""
+
+from __future__ import annotations
+
+import keyword
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from statecli.kernel.reducers import known_reducer
+from statecli.model.graph import REDUCERS, Field
+from statecli.model.nearest import did_you_mean
+
+#: Types that `generate_state_schema` takes, also by name.
+PLAIN = {kind.__name__: kind for kind in (str, int, float, bool, list, tuple, dict, set)}
+
+
+class _Default(NamedTuple):
+    has: bool
+    value: Any = None
+
+
+def fields_from(schema: Any) -> dict[str, Field]:
+    """The fields of a schema, in its order. ValueError for a reducer that nobody registered,
+    TypeError for what is no schema."""
+    if not isinstance(schema, type) or not hasattr(schema, "__annotations__"):
+        name = getattr(schema, "__name__", repr(schema))
+        raise TypeError(f"{name} is no schema: a pydantic model, a dataclass or a TypedDict is")
+    hints = get_type_hints(schema, include_extras=True)
+    return {
+        name: _field(schema, name, hint)
+        for name, hint in hints.items()
+        if not name.startswith("__") and name != "model_config"
+    }
+
+
+def _field(schema: Any, name: str, hint: Any) -> Field:
+    reducer = "append_messages" if name == "messages" else "overwrite"
+    while get_origin(hint) is Annotated:
+        hint, *notes = get_args(hint)
+        named = next((note for note in notes if isinstance(note, str)), None)
+        if named is not None:
+            reducer = named
+    if not known_reducer(reducer):
+        hint_ = did_you_mean(reducer, REDUCERS)
+        message = f"the field '{name}' wants the reducer '{reducer}', which nobody registered"
+        raise ValueError(f"{message} ({hint_})" if hint_ else message)
+    kind, values = _kind(hint)
+    default = _default(schema, name)
+    return Field(name, kind, values, reducer, default.has, default.value, "declared", ())
+
+
+def _kind(hint: Any) -> tuple[str, tuple[object, ...]]:
+    """The type of a field, and the values of an enum. A type that is several is any."""
+    origin = get_origin(hint)
+    if getattr(origin, "__name__", "") in ("Required", "NotRequired", "ReadOnly"):
+        return _kind(get_args(hint)[0])
+    if origin is Literal:
+        return "enum", get_args(hint)
+    if origin in (Union, types.UnionType):
+        return "any", ()
+    kind = origin or hint
+    if isinstance(kind, type):
+        if issubclass(kind, Enum):
+            return "enum", tuple(kind)
+        for name in ("bool", "int", "float", "str", "list", "tuple", "dict", "set"):
+            if kind is PLAIN[name] or (name == "set" and kind is frozenset):
+                return name, ()
+        if issubclass(kind, Mapping):
+            return "dict", ()
+        if issubclass(kind, Sequence) and not issubclass(kind, str | bytes):
+            return "list", ()
+    return "any", ()
+
+
+def _default(schema: Any, name: str) -> _Default:
+    """The default that a model, a dataclass or a class attribute gives."""
+    model = getattr(schema, "model_fields", None)
+    if model is not None:
+        found = model.get(name)
+        if found is None or found.is_required():
+            return _Default(has=False)
+        return _Default(True, found.get_default(call_default_factory=True))
+    own = getattr(schema, "__dataclass_fields__", {}).get(name)
+    if own is not None:
+        import dataclasses
+
+        if own.default is not dataclasses.MISSING:
+            return _Default(True, own.default)
+        if own.default_factory is not dataclasses.MISSING:
+            return _Default(True, own.default_factory())
+    return _Default(has=False)
+
+
+def is_plain_dict(schema: Any) -> bool:
+    """Whether bodies get a dict: a TypedDict has keys, no attributes."""
+    return isinstance(schema, type) and issubclass(schema, dict)
+
+
+def generate_state_schema(variables: Iterable[tuple[str, Any, str]] = ()) -> Any:
+    """A schema made of ``(name, type, reducer)``; the field `messages` is always there.
+
+    Types are str, int, float, bool, list, tuple, dict and set, or their names. ValueError for a
+    name that Python cannot have or that comes twice, another type, a reducer nobody registered.
+    """
+    from typing import TypedDict
+
+    found: dict[str, Any] = {"messages": Annotated[list, "append_messages"]}
+    for name, kind, reducer in variables:
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+            raise ValueError(f"{name!r} is no name of a variable in Python")
+        if name in found:
+            raise ValueError(f"the name '{name}' comes twice" if name != "messages" else
+                             "the field 'messages' is there already")  # fmt: skip
+        known = PLAIN.get(kind) if isinstance(kind, str) else kind
+        if known not in PLAIN.values() and get_origin(known) not in PLAIN.values():
+            listed = ", ".join(PLAIN)
+            raise ValueError(f"'{name}' has the type {kind!r}; there are: {listed}")
+        if not known_reducer(reducer):
+            listed = did_you_mean(reducer, REDUCERS) or f"there are: {', '.join(REDUCERS)}"
+            raise ValueError(f"'{name}': no reducer is named '{reducer}' ({listed})")
+        found[name] = Annotated[known, reducer]
+    return TypedDict("StateSchema", found)  # type: ignore[operator]  # made at run time
+
+
+def safe_get_attr(state: Any, name: str, default: Any = None) -> Any:
+    """A field of the data however bodies get it: by key or by attribute."""
+    if isinstance(state, Mapping):
+        return state.get(name, default)
+    return getattr(state, name, default)
