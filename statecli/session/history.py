@@ -146,6 +146,7 @@ class History(Mapping[int, Point]):
         """Fold all events once. An undone one is followed by none of those that come later."""
         snapshot, last = Snapshot(), 0
         tips: dict[int, tuple[int, ...]] = {}
+        wanted = {event.body.to for event in self.events if isinstance(event.body, Undone)}
         kept: dict[int, dict[int, tuple[int, ...]]] = {}
         for event in self.events:
             body, number = event.body, event.number
@@ -154,17 +155,19 @@ class History(Mapping[int, Point]):
                 tips = dict(kept[body.to])
                 self._kept[number] = snapshot
             else:
+                split = bool(snapshot.branches)
                 snapshot = apply(self.graph, snapshot, body)
                 self._lines[number] = last
-                if number % self.EVERY == 1 or number == 1:
+                if number % self.EVERY == 1:
                     self._kept[number] = snapshot
                 self._note(number, body, tips)
-            kept[number] = tips = dict(tips) if self._changes(body) else tips
+                if split and isinstance(body, Ended) and not snapshot.branches:
+                    ends = tuple(sorted({n for numbers in tips.values() for n in numbers}))
+                    self._points[number] = Point(number, ends, body.token, body.state, "ended", {})
+                    tips = {snapshot.token.id: (number,)}
+            if number in wanted:
+                kept[number] = dict(tips)
             last = number
-
-    @staticmethod
-    def _changes(body: Body) -> bool:
-        return isinstance(body, Undone | Split | Joined | Started) or _what(body) is not None
 
     def _note(self, number: int, body: Body, tips: dict[int, tuple[int, ...]]) -> None:
         """Put the point of an event into the tree. `tips`: for each token the points it is at."""
@@ -180,8 +183,6 @@ class History(Mapping[int, Point]):
         if isinstance(body, Joined):
             gone = (tips.pop(one, ()) for one in body.tokens)
             before = tuple(sorted({n for numbers in gone for n in numbers}))
-        elif isinstance(body, Ended):
-            before = tips.get(token, ())
         else:
             if token not in tips and len(tips) == 1:
                 token = next(iter(tips))

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from statecli.engine.advance import Custom, Stop
 from statecli.engine.move import move
@@ -30,6 +30,9 @@ from statecli.session.function import FunctionBody, fields_of, is_async, new_id
 from statecli.session.session import Session
 from statecli.store.memory import MemoryStore
 from statecli.store.rows import NotPlain, line
+
+if TYPE_CHECKING:
+    from statecli.session.history import History
 
 #: Builds the result of every step: three times as fast as calling its class.
 _new: Any = tuple.__new__
@@ -153,6 +156,24 @@ class Walk:
     def events(self) -> list[Event]:
         """The trace so far."""
         return self._session.store.events(self._session.run)
+
+    def history(self) -> History:
+        """The history of the data so far, as a tree: any point can be rebuilt and compared."""
+        from statecli.session.history import History
+
+        return History(self.graph, self.events)
+
+    def fork(self, number: int | None = None) -> Self:
+        """A run that goes its own way after event `number` (None: the last); this one stays as it
+        is. ValueError where there is no such event."""
+        other = type(self).__new__(type(self))
+        other._set_up(self.graph, self._world.provider, None, self.trace_transitions)
+        other._body.data_type = self._body.data_type
+        other._session = self._session.fork(number)
+        other._session.custom = other._custom
+        if number is not None:
+            other._session.recover()
+        return other
 
     def set_task_id(self, task_id: str) -> None:
         """What correlates this run with a task known later."""
