@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,7 +11,21 @@ from statecli.kernel.values import Unfit, fits
 from statecli.model.graph import Field, Graph
 from statecli.model.snapshot import Messages
 
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+
+class _Missing:
+    """There is one, also where data is copied."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __copy__(self) -> _Missing:
+        return self
+
+    def __deepcopy__(self, memo: object) -> _Missing:
+        return self
+
+
+MISSING: Any = _Missing()
 Reducer = Callable[[Any, Any], Any]
 _custom: dict[str, Reducer] = {}
 
@@ -131,7 +146,12 @@ def _by_name(name: str, old: Any, new: Any) -> Any:
     found = _custom.get(name)
     if found is None:
         raise LookupError(f"no reducer is named '{name}'")
-    return found(old, new)
+    # A reducer of a person may change what it gets: the data before it must stay as it was.
+    return found(copy.deepcopy(_listed(old)), copy.deepcopy(new))
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, Messages) else value
 
 
 def _special(graph: Graph) -> dict[str, tuple[Reducer, Callable[[Any], Any] | None]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import Enum
 from typing import Any, NamedTuple
 
 from statecli.kernel.spoken import number_in, yes_or_no
@@ -81,6 +82,8 @@ def fits(field: Field | None, value: Any) -> Any:
     if field is None or kind == "any":
         return value
     if kind == "enum":
+        if isinstance(value, Enum):
+            value = value.value
         if any(member == value and type(member) is type(value) for member in field.values):
             return value
         if isinstance(value, str):

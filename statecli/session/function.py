@@ -144,7 +144,7 @@ class FunctionBody:
             raise TypeError(f"'{state.name}' gives back a {kind}: a mapping of fields, or nothing")
         for value in result.values():
             if type(value) not in FIXED:
-                return copy.deepcopy(dict(result))
+                return {key: _plain(copy.deepcopy(item)) for key, item in result.items()}
         return dict(result)
 
     async def _execute(self, step: Step, body: Any) -> None:
@@ -176,6 +176,13 @@ class FunctionBody:
     def _given(self, data: Mapping[str, Any]) -> Any:
         """The data as a body gets it: a deep copy, of the graph's own type."""
         return given(self.data_type, data)
+
+
+def _plain(value: Any) -> Any:
+    """Models that a body gives back are kept as plain data: the schema makes them models again."""
+    if hasattr(value, "model_dump") and not isinstance(value, type):
+        return value.model_dump()
+    return [_plain(item) for item in value] if type(value) is list else value
 
 
 def _waits_in_secret(state: State, result: Any) -> TypeError:

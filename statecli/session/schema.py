@@ -28,12 +28,27 @@ def fields_from(schema: Any) -> dict[str, Field]:
     if not isinstance(schema, type) or not hasattr(schema, "__annotations__"):
         name = getattr(schema, "__name__", repr(schema))
         raise TypeError(f"{name} is no schema: a pydantic model, a dataclass or a TypedDict is")
-    hints = get_type_hints(schema, include_extras=True)
-    return {
-        name: _field(schema, name, hint)
-        for name, hint in hints.items()
-        if not name.startswith("__") and name != "model_config"
-    }
+    return {name: _field(schema, name, hint) for name, hint in _hints(schema).items()}
+
+
+def _hints(schema: Any) -> Mapping[str, Any]:
+    """The annotation of each field. A model knows its own; else names are looked up where the
+    schema was defined. TypeError where one is not there."""
+    model = getattr(schema, "model_fields", None)
+    if model is not None:
+        return {
+            name: Annotated[(field.annotation, *field.metadata)] if field.metadata
+            else field.annotation
+            for name, field in model.items()
+        }  # fmt: skip
+    try:
+        hints = get_type_hints(schema, include_extras=True)
+    except NameError as error:
+        raise TypeError(
+            f"{schema.__name__}: {error}; the types of a schema have to be defined in its module"
+        ) from None
+    own = getattr(schema, "__dataclass_fields__", hints)
+    return {name: hint for name, hint in hints.items() if name in own}
 
 
 def _field(schema: Any, name: str, hint: Any) -> Field:
@@ -64,7 +79,7 @@ def _kind(hint: Any) -> tuple[str, tuple[object, ...]]:
     kind = origin or hint
     if isinstance(kind, type):
         if issubclass(kind, Enum):
-            return "enum", tuple(kind)
+            return "enum", tuple(member.value for member in kind)
         for name in ("bool", "int", "float", "str", "list", "tuple", "dict", "set"):
             if kind is PLAIN[name] or (name == "set" and kind is frozenset):
                 return name, ()
