@@ -261,3 +261,24 @@ def test_nothing_heavy_is_imported_for_a_pipe(tmp_path: Path) -> None:
     )  # fmt: skip
     for heavy in ("prompt_toolkit", "openai", "mcp", "rich", "httpx", "pydantic"):
         assert f"'{heavy}'" not in done.stdout.decode()
+
+
+def test_where_the_branches_are(tmp_path: Path) -> None:
+    graph = tmp_path / "two.yaml"
+    graph.write_text(
+        "initial: s\nfields: {a: {type: str}, b: {type: str}}\nstates:\n"
+        "  s: {type: decision, transition: {fanout: all, next: [ask_a, ask_b]}}\n"
+        "  ask_a: {type: user, writes: [a], transition: {next: [j]}}\n"
+        "  ask_b: {type: user, writes: [b], transition: {next: [j]}}\n"
+        '  j: {type: terminal, join: all, message: "{{a}} and {{b}}"}\n'
+    )
+    with Terminal(tmp_path, "chat", str(graph)) as terminal:
+        terminal.type("hello")
+        terminal.type("/state")
+        terminal.wait("> ask_a: waiting for you")
+        assert any("  ask_b: waiting for you" in line for line in terminal.screen())
+        terminal.type("one")
+        terminal.type("/state")
+        terminal.wait("j: waits for the other branches")
+        terminal.type("two")
+        terminal.wait("one and two")

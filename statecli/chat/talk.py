@@ -77,7 +77,8 @@ class Talk:
         self.record = Record(self, record) if record else None
         self.halted = ""
         self.leaving = False
-        self._running = ""
+        self._running: dict[int, str] = {}
+        self._ran = ""
         self._misfits = 0
         self._task: asyncio.Task[None] | None = None
         self._struck = False
@@ -244,7 +245,7 @@ class Talk:
     def _before(self, snapshot: Snapshot) -> bool:
         """Whether to stop before a body. One that takes the line just typed is not stopped."""
         stops, state = self.stops, snapshot.state
-        self._running = state
+        self._running[snapshot.token.id] = self._ran = state
         if stops.passing or (self._waits(snapshot) and snapshot.line is not None):
             stops.passing = False
         elif stops.stepping or state in stops.before:
@@ -253,8 +254,9 @@ class Talk:
 
     def _after(self, snapshot: Snapshot) -> bool:
         """Whether to stop once a body is done; a state that only waits now needs no stop."""
-        if self._running in self.stops.after and snapshot.state != self._running:
-            self.halted = f"after '{self._running}'"
+        ran = self._running.get(snapshot.token.id, self._ran)  # it may have split just now
+        if ran in self.stops.after and snapshot.state != ran:
+            self.halted = f"after '{ran}'"
         resting = snapshot.line is None and not snapshot.awaits_reply and self._waits(snapshot)
         return bool(self.halted) and not resting
 

@@ -28,6 +28,8 @@ _STATUS = {
     "limited": "stopped by a limit", "failed": "failed", "stuck": "stuck: no way out holds",
     "ended": "at the end",
 }  # fmt: skip
+#: How a branch stands, where that is something else than for a run.
+_BRANCH = {"joining": "waits for the other branches", "running": "comes next"}
 
 
 def state(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
@@ -39,9 +41,20 @@ def state(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
         return
     yield f"{here.name} ({here.kind})" + (f": {here.description}" if here.description else "")
     yield f"{_STATUS.get(snapshot.status, snapshot.status)}; turns so far: {turns(snapshot)}"
+    if snapshot.branches:
+        yield from branches(snapshot)
     if here.is_plan:
         yield f"turns of this visit: {token.total}, of them without progress: {token.idle}"
         yield f"{progress(graph, snapshot).percent} % of the plan is done"
+
+
+def branches(snapshot: Snapshot) -> Iterator[str]:
+    """Where each branch is, in routing order; ``>`` is the one that is talked to."""
+    yield f"{len(snapshot.branches)} branches:"
+    for number, branch in snapshot.branches.items():
+        mark = ">" if number == snapshot.token.id else " "
+        status = _BRANCH.get(branch.status) or _STATUS.get(branch.status, branch.status)
+        yield f"{mark} {branch.token.state}: {status}"
 
 
 def data(snapshot: Snapshot) -> Iterator[str]:
@@ -140,7 +153,7 @@ _ASKED = {
 }  # fmt: skip
 #: How a route was chosen (`Chose.by`).
 _BY = {
-    "order": "the first that holds", "line": "the first that holds",
+    "order": "the first that holds", "all": "every one that holds", "line": "the first that holds",
     "settle": "the first that holds", "model": "as the model chose",
     "entry": "as the model chose where to begin", "body": "as the state itself said",
     "on_invalid": "because the model named none of the options (on_invalid)",

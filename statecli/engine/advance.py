@@ -57,7 +57,7 @@ class Engine:
     `before` is asked before each body, `after` once a body is done and its route chosen; True
     stops there, resumable (breakpoints, step mode, `halt_before` and `halt_after`). `since` is when
     the run would have begun if it had never rested, for the limit `timeout`. `error` is what the
-    last body raised.
+    last body raised; `alone`: nobody was there to answer it.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Engine:
         self.after = after
         self.since = since
         self.number = snapshot.token.id
-        self.stopped = False
+        self.stopped = self.alone = False
         self.error: Exception | None = None
         self._ran: list[str] = []
         self._at_work = 0
@@ -185,7 +185,7 @@ class Engine:
     def _interrupted(self, name: str, why: str) -> None:
         """Nobody answers: the step begins anew when the run is taken up again."""
         self.to.emit(Interrupted(self.number, name, why, again=True))
-        self.stopped = True
+        self.stopped = self.alone = True
 
     async def _body_and_move(self, state: State, step: Step) -> _Pieces:
         async with closing(self._body(state)(step)) as pieces:

@@ -65,9 +65,10 @@ class Branches:
                     ready = self._after(numbers)
                 if self.to.bodies:
                     yield self._recorded()
-                if self._cancels(lane):
+                if self._cancels(lane) or (lane.engine.alone and not self.concurrent):
                     await self._cancel(lane)
-                    yield self._recorded()
+                    if self.to.bodies:
+                        yield self._recorded()
                 elif lane.done:
                     self._begin([] if self.engine.stopped else ready)
                 else:
@@ -212,15 +213,19 @@ class Branches:
         return branch is not None and branch.status in ("failed", "stuck") and branch.cancels
 
     async def _cancel(self, failed: _Lane) -> None:
-        """Stop the other branches: their open steps begin anew when the run goes on."""
+        """Stop the other branches: one has failed, or nobody is there to answer any of them. Their
+        open steps begin anew when the run goes on."""
         name = self.snapshot.branches[failed.number].token.state
+        again = failed.engine.alone
+        begun = set(self.lanes) if again else set(self.snapshot.branches)
         lanes = [lane for lane in self.lanes.values() if lane is not failed]
         await self._end(lanes)
         self.turns.clear()
         self.engine.stopped = True
         for number, branch in list(self.snapshot.branches.items()):
-            if branch.status == "running":
-                self.to.emit(Interrupted(number, branch.token.state, f"'{name}' failed"))
+            if branch.status == "running" and number in begun:
+                why = "nobody is there to answer" if again else f"'{name}' failed"
+                self.to.emit(Interrupted(number, branch.token.state, why, again))
 
     async def _end(self, lanes: Sequence[_Lane]) -> None:
         """Close what is at work still."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from statecli.kernel.branches import alone, filtered, in_branch, joined, message_of, split
-from statecli.kernel.joins import groups
+from statecli.kernel.joins import joining
 from statecli.kernel.reducers import reduced
 from statecli.model.event import (
     Answered,
@@ -107,8 +107,10 @@ def _entered(graph: Graph, snapshot: Snapshot, body: Entered) -> Snapshot:
     after: Snapshot = _new(
         Snapshot, (tokens, data, "running", steps, line, entries, awaits, work, WHOLE)
     )
-    joins = graph.memory.get("joins")
-    if name in (groups(graph) if joins is None else joins):
+    joins = graph.joins
+    if joins is None:
+        joins = joining(graph)
+    if joins and name in joins:
         after = alone(graph, after, snapshot.tokens[0].state, body)
     return _reset(after, body) if again else after
 

@@ -22,6 +22,13 @@ def groups(graph: Graph) -> Mapping[str, Groups]:
     return known
 
 
+def joining(graph: Graph) -> frozenset[str]:
+    """The states that wait for several branches; remembered where every step looks."""
+    if graph.joins is None:
+        graph.joins = frozenset(groups(graph))
+    return graph.joins
+
+
 def groups_of(graph: Graph, name: str) -> Groups:
     """The groups that a state waits for; none where it runs for every token."""
     return groups(graph).get(name, {})

@@ -145,7 +145,7 @@ class Graph:
     """
 
     __slots__ = (
-        "bare", "declares_fields", "entries", "fields", "form", "initial", "initial_path",
+        "bare", "declares_fields", "entries", "fields", "form", "initial", "initial_path", "joins",
         "limits", "memory", "settings", "states",
     )  # fmt: skip
 
@@ -173,6 +173,8 @@ class Graph:
         self.settings = settings
         self.bare = bare
         self.memory: dict[str, Any] = {}
+        #: The states that wait for several branches; None until a run asks (kernel/joins.py).
+        self.joins: frozenset[str] | None = None
 
     def with_limits(self, **limits: object) -> Graph:
         """The same graph with some limits set otherwise."""

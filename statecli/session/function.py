@@ -85,7 +85,7 @@ class FunctionBody:
         """Call a plain function and record its delta; what it gave back."""
         body: Any = state.settings["body"]
         data = to.snapshot.data
-        result = body(self._given(data))
+        result = body(given(self.data_type, data))
         if result:
             delta = self._delta(state, result)
             number = to.snapshot.tokens[0].id
