@@ -37,6 +37,8 @@ class Branches:
         self.concurrent = getattr(engine.world, "parallel", True) and _in_loop()
         self.lanes: dict[int, _Lane] = {}
         self.turns: deque[_Lane] = deque()
+        #: How many of the bodies at work count for the limit of steps.
+        self.at_work = 0
         #: From which sources tokens wait at each join, so that none is looked at in vain.
         self.waiting: dict[tuple[str, str], list[str]] = {}
 
@@ -62,6 +64,7 @@ class Branches:
                 numbers = self._take(lane)
                 if lane.done:
                     del self.lanes[lane.number]
+                    self.at_work -= lane.counts
                     ready = self._after(numbers)
                 if self.to.bodies:
                     yield self._recorded()
@@ -94,12 +97,12 @@ class Branches:
             branch = self.snapshot.branches.get(number)
             if branch is None or branch.status != "running":
                 continue
-            at_work = sum(lane.counts for lane in self.lanes.values()) if self.lanes else 0
-            engine = self.engine.for_branch(view(self.snapshot, number), at_work)
+            engine = self.engine.for_branch(view(self.snapshot, number), self.at_work)
             kind = self.graph.states[branch.token.state].kind
             waits = kind in WAITING_KINDS or kind in self.engine.custom.waiting
             lane = _Lane(engine, counts=not waits, concurrent=self.concurrent)
             self.lanes[number] = lane
+            self.at_work += lane.counts
             self.turns.append(lane)
 
     def _take(self, lane: _Lane) -> list[int]:

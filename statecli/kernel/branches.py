@@ -52,7 +52,7 @@ def in_branch(change: Change, graph: Graph, snapshot: Snapshot, body: Any) -> Sn
     special = SPECIAL.get(type(body))
     if special is not None:
         return special(change, graph, snapshot, body)
-    number = getattr(body, "token", None)
+    number: int = getattr(body, "token", -1)
     if number not in snapshot.branches:
         return snapshot
     before = view(snapshot, number)
@@ -79,9 +79,26 @@ def in_branch(change: Change, graph: Graph, snapshot: Snapshot, body: Any) -> Sn
         return rest if rest.status == "waiting" else rest._replace(steps=snapshot.steps)
     if changed.status == "ended" and branch.status != "ended":
         return _over(graph, rest)
-    if number == snapshot.tokens[0].id or changed.status != branch.status:
-        return _summed_up(rest)
-    return rest
+    return _told(snapshot, rest, changed)
+
+
+def _told(before: Snapshot, after: Snapshot, changed: Branch) -> Snapshot:
+    """The run as a whole after one branch changed. Most often nothing else is to be looked at."""
+    if "limited" in (before.status, changed.status):
+        return _summed_up(after)
+    focus = before.tokens[0].id
+    if before.status == "running" and focus != changed.token.id:
+        if after.branches[focus].status == "running":
+            return after
+    elif focus == changed.token.id and before.status == changed.status:
+        return after._replace(tokens=(changed.token,), data=changed.data, line=changed.line)
+    running = (branch for branch in after.branches.values() if branch.status == "running")
+    chosen = next(running, None)
+    if chosen is None:
+        return _summed_up(after)
+    return after._replace(
+        tokens=(chosen.token,), data=chosen.data, line=chosen.line, status="running"
+    )
 
 
 #: Events after which the open step of a branch has left nothing behind.

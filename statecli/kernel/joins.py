@@ -61,9 +61,9 @@ def group_of(graph: Graph, came: tuple[str, int] | None) -> str:
 def must_wait(graph: Graph, name: str, came: tuple[str, int] | None) -> bool:
     """Whether a token that comes into a state this way waits there for others. One that came by no
     route (a jump, an error) does not."""
-    groups = groups_of(graph, name)
-    if not groups or came is None:
+    if came is None or name not in joining(graph):
         return False
+    groups = groups_of(graph, name)
     return len(groups.get(group_of(graph, came), ())) > 1
 
 

@@ -248,7 +248,9 @@ class Session:
                             partial.pop(getattr(body, "token", 0), None)
                             partial.pop(0, None)
                     stored, buffer = buffer, []
-                    for event in self.record(stored):
+                    # What a plan says at its end is told before the end itself.
+                    after_ = None if self.graph.is_plan else engine.snapshot
+                    for event in self.record(stored, after_):
                         yield event
             for event in self.record(buffer):
                 yield event

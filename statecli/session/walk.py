@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from statecli.engine.advance import Custom, Stop
 from statecli.engine.move import move
+from statecli.kernel.given import fields_of
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, closing
 from statecli.model.event import Answered, Event, Failed, Limited
@@ -26,7 +27,7 @@ from statecli.model.ports import (
     ToolSpec,
 )
 from statecli.model.snapshot import Messages, Snapshot
-from statecli.session.function import FunctionBody, fields_of, is_async, new_id
+from statecli.session.function import FunctionBody, is_async, new_id
 from statecli.session.session import Session
 from statecli.store.memory import MemoryStore
 from statecli.store.rows import NotPlain, line
