@@ -19,7 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("kinds", "lint", "verify"),
     ("engine",),
     ("session", "lsp"),
-    ("aio",),
+    ("aio", "evofabric"),
     ("chat", "scenario"),
     ("cli",),
     ("__main__",),

@@ -13,7 +13,7 @@ from statecli.chat.signals import signals
 from statecli.kinds.step import Delta
 from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
-from statecli.model.event import Chose, Entered, Event, Refused
+from statecli.model.event import Called, Chose, Entered, Event, Refused
 from statecli.model.graph import WAITING_KINDS
 from statecli.model.ports import EndOfInput, Provider, Unanswered
 from statecli.model.snapshot import Snapshot
@@ -78,7 +78,7 @@ class Talk:
         self.halted = ""
         self.leaving = False
         self._running: dict[int, str] = {}
-        self._ran = ""
+        self._ran = self._calling = ""
         self._misfits = 0
         self._task: asyncio.Task[None] | None = None
         self._struck = False
@@ -228,6 +228,8 @@ class Talk:
         """Count lines that do not fit. A turn of plan states is one body: where one of them is
         entered to stop at, or left to stop after, the turn is finished first."""
         body = event.body
+        if isinstance(body, Called):
+            self._calling = body.state
         if isinstance(body, Refused) and body.what == "line":
             self._misfits += 1
         if isinstance(body, Chose):
@@ -268,7 +270,7 @@ class Talk:
 
     def _taken(self) -> tuple[str, ...]:
         """The fields that the current state takes from the result of its tool."""
-        state = self.session.graph.states.get(self.snapshot.state)
+        state = self.session.graph.states.get(self._calling or self.snapshot.state)
         return state.writes if state is not None and state.kind == "tool" else ()
 
     # --- what commands change -------------------------------------------------------------------

@@ -65,6 +65,11 @@ def in_branch(change: Change, graph: Graph, snapshot: Snapshot, body: Any) -> Sn
         status=after.status,
         line=after.line,
     )
+    if isinstance(body, Answered) and body.partial and branch.start is not None:
+        # What was shown of an answer that broke off stays, though its step begins anew.
+        start, past = branch.start
+        kept = change(graph, before._replace(data=start), body).data
+        changed = changed._replace(start=(kept, _past(branch._replace(past=past), body, after)))
     if type(body) in _UNFINISHED:
         changed = _back(graph, changed)
     elif isinstance(body, Entered | Jumped):

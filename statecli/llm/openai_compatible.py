@@ -61,6 +61,9 @@ class OpenAICompatible:
     """Asks the models of `targets`. `streams`: text comes as it is written; `sleep` waits between
     attempts; `without` remembers what the server of a model does not take."""
 
+    #: Branches of a run may ask at the same time.
+    parallel = True
+
     def __init__(
         self, targets: Targets, *, streams: bool = True, sleep: Sleep = asyncio.sleep
     ) -> None:

@@ -48,34 +48,41 @@ class RecordingProvider:
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """Pass every chunk on, and keep them as one reply, also of an answer that breaks off."""
         chunks: list[Chunk] = []
+        # Branches may ask at the same time: replies stand as they were asked for, not as they came.
+        replies, reply = self._replies(), dict[str, Any]()
+        replies.append(reply)
         stream = self.inner.complete(request, ask)
         try:
             async for chunk in stream:
                 chunks.append(chunk)
                 yield chunk
         except ModelError as error:
-            self._keep(request, chunks, str(error))
+            reply.update(self._kept(request, chunks, str(error)))
             raise
+        else:
+            reply.update(self._kept(request, chunks, ""))
         finally:
+            if not reply:
+                replies[:] = [other for other in replies if other is not reply]
             close = getattr(stream, "aclose", None)
             if close is not None:
                 await close()
-        self._keep(request, chunks, "")
 
-    def _keep(self, request: Request, chunks: list[Chunk], failed: str) -> None:
+    def _kept(self, request: Request, chunks: list[Chunk], failed: str) -> dict[str, Any]:
         reply = as_reply(request, chunks)
         if failed:
             text = "".join(chunk.text for chunk in chunks)
             reply = {"failed": failed, **({"reply": text} if text else {})}
         if not reply:
-            return
+            return {}
         usage = next((chunk.usage for chunk in reversed(chunks) if chunk.usage is not None), None)
         if usage is not None:
             reply["usage"] = {key: value for key, value in usage.items() if key not in _BESIDE}
             reply.update((key, usage[key]) for key in _BESIDE if key in usage)
         if self.detailed:
             reply["asked"] = self._asked.write(Asked.of(request))
-        self._replies().append(self.clean(reply))
+        kept: dict[str, Any] = self.clean(reply)
+        return kept
 
     def chose(self, body: Chose) -> None:
         """Which way a turn went, and who chose it."""

@@ -41,7 +41,6 @@ from statecli.model.event import (
     Streamed,
     Undone,
     Waiting,
-    Warned,
 )
 from statecli.model.graph import END, WAITING_KINDS, Graph
 from statecli.model.ports import Batch, Store, Stored, World
