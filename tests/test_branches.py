@@ -15,6 +15,7 @@ from statecli import GraphBuilder, Run, aio, register_reducer
 from statecli.model.event import (
     Ended,
     Entered,
+    Failed,
     Filtered,
     Interrupted,
     Joined,
@@ -487,6 +488,21 @@ states:
     assert played.snapshot.data == {"a": "hello"}
 
 
+def test_a_state_filter_that_names_code_in_a_file_is_refused() -> None:
+    """It would be a field that nobody has, and drop everything."""
+    played = play(
+        """
+initial: s
+states:
+  s: {type: user, transition: {next: [{to: t, state_filter: "pkg.mod:keep"}]}}
+  t: {type: terminal}
+""",
+        "hello",
+    )
+    (failed,) = played.of(Failed)
+    assert "'pkg.mod:keep' names no field" in failed.error
+
+
 def test_a_state_filter_in_python_is_a_new_root() -> None:
     def halves(data: dict[str, Any]) -> dict[str, Any]:
         return {"n": data["n"] // 2, "log": data["log"]}
@@ -954,3 +970,61 @@ states:
     left = session.open_step()
     assert [call.state for call in left.calls] == ["a", "b"]
     assert len(left.branches) == 2
+
+
+def test_replies_are_recorded_in_the_order_they_were_asked_for() -> None:
+    from statecli.llm.recording import RecordingProvider
+    from statecli.model.ports import Chunk
+    from statecli.session.world import SessionWorld
+
+    class Model:
+        label = "m"
+        parallel = True
+
+        def __init__(self) -> None:
+            self.open = self.most = 0
+
+        async def complete(self, request: Any, ask: Any) -> Any:
+            self.open += 1
+            self.most = max(self.most, self.open)
+            for _ in range(9 if request.state.name == "a" else 1):
+                await asyncio.sleep(0)
+            self.open -= 1
+            name = request.state.name
+            yield Chunk(text=f"said {name}", value={"log": name})
+
+    model = Model()
+    recording = RecordingProvider(model)
+    graph = graph_of(THREE)
+    session = Session.start(graph, MemoryStore())
+    world = SessionWorld(graph, recording, None)  # type: ignore[arg-type]
+
+    async def main() -> None:
+        for line in (None, "go"):
+            recording.begin(line)
+            async for _ in session.send(world, line):
+                pass
+
+    asyncio.run(main())
+    assert session.snapshot.status == "ended"
+    assert model.most == 2
+    assert [reply["reply"] for reply in recording.turns[-1]["replies"]] == [
+        "said a", "said b", "said b2",
+    ]  # fmt: skip
+
+
+def test_what_was_shown_of_an_answer_that_broke_off_stays() -> None:
+    from statecli.model.ports import ModelError
+
+    def breaks() -> None:
+        raise ModelError("the server is gone")
+
+    graph = graph_of(THREE)
+    played = play(graph, "go", world=World([{"log": "a"}, ["half", breaks]]))
+    assert played.snapshot.status == "failed"
+    told = [(m["content"], m.get("partial")) for m in played.snapshot.data["messages"]]
+    assert told == [("go", None), ("half", True)]
+    played.world.answers = ["whole", {"log": "b"}]
+    played.say(None)
+    told = [m["content"] for m in played.snapshot.data["messages"]]
+    assert told == ["go", "half", "whole", '["a", "b"]']

@@ -20,6 +20,12 @@ def filter_data(to: Recorder, number: int, route: Transition) -> None:
         return
     data = data_of(to.snapshot, number)
     if isinstance(wanted, tuple):
+        code = next((w for w in wanted if ":" in w and w not in to.graph.fields), None)
+        if code is not None:
+            raise ValueError(
+                f"the state_filter '{code}' names no field; a function of Python is given to "
+                "GraphBuilder, a file names fields"
+            )
         kept = tuple(key for key in data if key in wanted)
         if len(kept) < len(data):
             to.emit(Filtered(number, route.target, kept))
