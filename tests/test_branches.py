@@ -1028,3 +1028,39 @@ def test_what_was_shown_of_an_answer_that_broke_off_stays() -> None:
     played.say(None)
     told = [m["content"] for m in played.snapshot.data["messages"]]
     assert told == ["go", "half", "whole", '["a", "b"]']
+
+
+def test_the_walk_of_a_run_that_split_names_its_routes() -> None:
+    from statecli.cli.paths import walked
+
+    played = play(THREE, "go", answers=[{"log": "a"}, "b", {"log": "b2"}])
+    walk = walked(played.store.events(played.session.run), "here")
+    assert dict(walk.routes) == {
+        ("s", 0): 1, ("s", 1): 1, ("a", 0): 1, ("b", 0): 1, ("b2", 0): 1,
+    }  # fmt: skip
+
+
+def test_a_plan_state_in_a_branch() -> None:
+    from scripted import call
+
+    played = play(
+        """
+initial: s
+fields: {name: {type: str}, log: {type: list, reducer: append}}
+states:
+  s: {type: decision, transition: {fanout: all, next: [a, plan]}}
+  a: {type: agent, writes: [log], transition: {next: [j]}}
+  plan:
+    type: loose
+    title: Plan
+    tasks: [{id: t, description: Name, deliverables: [{key: name}]}]
+    transitions: [{target_state_id: j, condition_type: all_tasks_complete}]
+  j: {type: terminal, join: all, message: "{{name}} {{log}}"}
+""",
+        answers=[{"log": "a"}, "What is your name?"],
+    )
+    assert (played.snapshot.status, played.snapshot.state) == ("waiting", "plan")
+    played.world.answers = [call("set_deliverable", key="name", value="Ann"), "Thanks"]
+    played.say("Ann")
+    assert played.snapshot.status == "ended", played.bodies[-1]
+    assert played.said[-1] == 'Ann ["a"]'

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from statecli.cli.one_graph import Examined, content
 from statecli.cli.output import tell
 from statecli.model.data import is_list, is_map
-from statecli.model.event import Ended, Entered, Event, Jumped, Started
+from statecli.model.event import Ended, Entered, Event, Joined, Jumped, Split, Started
 from statecli.model.unable import Unable
 from statecli.text.document import MAX_BYTES
 
@@ -47,6 +47,12 @@ def walked(events: Iterable[Event], counts: str, *, steps: bool = False) -> Walk
             here = at[token] = body.state
             if isinstance(body, Entered) and body.number is not None and body.number >= 0:
                 taken.append((before, body.number))
+        elif isinstance(body, Split):
+            at.update(((event.run, token), body.state) for token in body.tokens)
+            continue
+        elif isinstance(body, Joined):
+            at[event.run, body.token] = body.state
+            continue
         elif isinstance(body, Ended):
             here = body.state
             continue
