@@ -142,6 +142,47 @@ def resume(steps: int, file: str) -> tuple[float, float]:
 # --- the peers --------------------------------------------------------------------------
 
 
+def statecli_branches(steps: int, file: str) -> tuple[float, float]:
+    """A split into so many branches that meet again."""
+    from pathlib import Path
+
+    from statecli import GraphBuilder, Run
+    from statecli.store.sqlite import SqliteStore
+
+    names = [f"b{number}" for number in range(steps)]
+    graph = (
+        GraphBuilder()
+        .with_states(**{name: noting(name) for name in ("s", *names, "j")})
+        .with_transitions(*(("s", name) for name in names), (names, "j"))
+        .with_fields(log={"type": "list", "reducer": "extend"})
+        .with_fanout("s")
+        .with_join("j")
+        .build()
+    )
+    run = Run(graph, store=SqliteStore(Path(file)) if file else None)
+    found = timed(run.run)
+    assert len(run.data["log"]) == steps + 2
+    return found
+
+
+def noting(name: str) -> Callable[[Any], Any]:
+    return lambda data: {"log": [name]}
+
+
+def history(steps: int, _: str) -> tuple[float, float]:
+    """CPU of the tree of a run with a tenth of its points rebuilt, and of the run itself."""
+    run = _run()
+    walked, _wall = repeated(run.step, steps)
+
+    def rebuild() -> None:
+        found = run.history()
+        for number in list(found)[::10]:
+            found.at(number)
+
+    built, _wall = timed(rebuild)
+    return built, walked
+
+
 def transitions(steps: int, _: str) -> tuple[float, float]:
     class Model:
         pass
@@ -218,6 +259,34 @@ def langgraph_sqlite(steps: int, file: str) -> tuple[float, float]:
     module = import_module("langgraph.checkpoint.sqlite")
     with module.SqliteSaver.from_conn_string(file) as saver:
         return _langgraph(steps, saver)
+
+
+def langgraph_branches(steps: int, file: str) -> tuple[float, float]:
+    import operator
+    import sqlite3
+    from typing import Annotated
+
+    module = import_module("langgraph.graph")
+
+    class Log(TypedDict):
+        log: Annotated[list[str], operator.add]
+
+    builder = module.StateGraph(Log)
+    names = [f"b{number}" for number in range(steps)]
+    for name in ("s", *names, "j"):
+        builder.add_node(name, noting(name))
+    for name in names:
+        builder.add_edge("s", name)
+    builder.add_edge(names, "j")
+    builder.add_edge(module.START, "s")
+    builder.add_edge("j", module.END)
+    saver = None
+    if file:
+        kept = import_module("langgraph.checkpoint.sqlite")
+        saver = kept.SqliteSaver(sqlite3.connect(file, check_same_thread=False))
+    graph = builder.compile(checkpointer=saver)
+    config = {"recursion_limit": 50, "configurable": {"thread_id": "r"}}
+    return timed(lambda: graph.invoke({"log": []}, config))
 
 
 def pydantic_graph(steps: int, _: str) -> tuple[float, float]:

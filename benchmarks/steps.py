@@ -13,6 +13,7 @@ from table import Table, verdict
 
 ROUNDS = 7
 QUICK_ROUNDS = 3
+HISTORY_LIMIT = 3.0  # times the CPU of the steps
 RESUME_LIMIT = 10.0  # times the CPU of reading the rows
 MEMORY_LIMIT = 1.10  # peak after many steps against peak after few
 
@@ -35,6 +36,10 @@ PEERS = (
     Loop("langgraph", "langgraph", 2_000),
     Loop("langgraph_memory", "langgraph, InMemorySaver", 2_000),
 )
+OURS_SPLIT = Loop("statecli_branches", "statecli, events in memory", 1_000)
+PEERS_SPLIT = (Loop("langgraph_branches", "langgraph", 1_000),)
+OURS_SPLIT_STORED = Loop("statecli_branches", "statecli, SQLite store", 1_000, True)
+PEERS_SPLIT_STORED = (Loop("langgraph_branches", "langgraph, SQLite saver", 1_000, True),)
 OURS_STORED = Loop("statecli_sqlite", "statecli, SQLite store", 5_000, True)
 PEERS_STORED = (
     Loop("burr_sqlite", "apache-burr, SQLite persister", 500, True),
@@ -49,11 +54,22 @@ def steps(python: str, quick: bool, folder: Path) -> bool:
     print("(ratios are ours/peer, below 1 we are faster)")
     fits = _against(python, OURS, PEERS, rounds, folder)
     fits &= _against(python, OURS_STORED, PEERS_STORED, rounds, folder)
+    fits &= _against(python, OURS_SPLIT, PEERS_SPLIT, rounds, folder, "one of 1,000 branches")
+    fits &= _against(python, OURS_SPLIT_STORED, PEERS_SPLIT_STORED, rounds, folder,
+                     "one of 1,000 branches")  # fmt: skip
     fits &= _resume(python, folder)
+    fits &= _history(python, folder)
     return fits & _memory(python, 30_000 if quick else 100_000, folder)
 
 
-def _against(python: str, ours: Loop, peers: tuple[Loop, ...], rounds: int, folder: Path) -> bool:
+def _against(
+    python: str,
+    ours: Loop,
+    peers: tuple[Loop, ...],
+    rounds: int,
+    folder: Path,
+    what: str = "one step",
+) -> bool:
     """Ours must need less CPU, and less time, than each of them."""
     found: dict[str, tuple[float, float]] = {}
     problems: dict[str, str] = {}
@@ -67,7 +83,7 @@ def _against(python: str, ours: Loop, peers: tuple[Loop, ...], rounds: int, fold
             best = found.get(loop.title, (cpu, wall))
             found[loop.title] = (min(best[0], cpu), min(best[1], wall))
     print()
-    table = Table(("one step", 30), ("CPU us", 8), ("wall us", 8), ("CPU", 7), ("wall", 7))
+    table = Table((what, 30), ("CPU us", 8), ("wall us", 8), ("CPU", 7), ("wall", 7))
     if ours.title not in found:
         print(problems.get(ours.title, "it does not run"))
         return False
@@ -113,6 +129,21 @@ def _resume(python: str, folder: Path) -> bool:
         f" {rows * 1000:.1f} ms: {ratio:.2f}x, {verdict(ratio, RESUME_LIMIT)}"
     )
     return ratio <= RESUME_LIMIT
+
+
+def _history(python: str, folder: Path) -> bool:
+    """The tree of 10,000 steps against the steps themselves."""
+    usage = _looped(python, Loop("history", "history", 10_000), folder)
+    if usage.code != 0:
+        print(f"the history ends with {usage.code}: {usage.last_line[:120]}")
+        return False
+    built, walked = map(float, usage.output.split())
+    ratio = built / walked
+    print(
+        f"history of 10,000 steps with 1,000 points rebuilt {built * 1000:.1f} ms, the steps"
+        f" {walked * 1000:.1f} ms: {ratio:.2f}x, {verdict(ratio, HISTORY_LIMIT)}"
+    )
+    return ratio <= HISTORY_LIMIT
 
 
 def _memory(python: str, many: int, folder: Path) -> bool:

@@ -1026,8 +1026,8 @@ def test_what_was_shown_of_an_answer_that_broke_off_stays() -> None:
     assert told == [("go", None), ("half", True)]
     played.world.answers = ["whole", {"log": "b"}]
     played.say(None)
-    told = [m["content"] for m in played.snapshot.data["messages"]]
-    assert told == ["go", "half", "whole", '["a", "b"]']
+    texts = [m["content"] for m in played.snapshot.data["messages"]]
+    assert texts == ["go", "half", "whole", '["a", "b"]']
 
 
 def test_the_walk_of_a_run_that_split_names_its_routes() -> None:

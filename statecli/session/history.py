@@ -160,7 +160,8 @@ class History(Mapping[int, Point]):
                 self._lines[number] = last
                 if number % self.EVERY == 1:
                     self._kept[number] = snapshot
-                self._note(number, body, tips)
+                if type(body) in _TELLING or getattr(body, "forgotten", ()):
+                    self._note(number, body, tips)
                 if split and isinstance(body, Ended) and not snapshot.branches:
                     ends = tuple(sorted({n for numbers in tips.values() for n in numbers}))
                     self._points[number] = Point(number, ends, body.token, body.state, "ended", {})
@@ -191,6 +192,10 @@ class History(Mapping[int, Point]):
         name = type(body).__name__.lower()
         self._points[number] = Point(number, before, token, state, name, delta, root)
         tips[token] = (number,)
+
+
+#: Events that may change the data (and a split, which parts its history).
+_TELLING = frozenset({Started, Changed, Said, Answered, Returned, Edited, Joined, Filtered, Split})
 
 
 def _what(body: Body) -> tuple[Mapping[str, Any], bool] | None:
