@@ -50,8 +50,8 @@ function _shtab_statecli_using
   test "$_shtab_statecli_cmdpath" = "$argv"
 end
 
-set -g _shtab_statecli_commands validate explain render chat sessions
-set -g _shtab_statecli_opts_with_value --budget-cost --budget-tokens --collapse --config --coverage --days --depth --dot --extend-select --fail-on --focus --fork --form --format --halt-after --halt-before --ignore --input --labels --max-steps --model --output --rankdir --renderer --resume --select --session --severity --stdin-filename --store --task-id --theme --timeout --to --trace --user-id --witness -o
+set -g _shtab_statecli_commands validate explain chat sessions
+set -g _shtab_statecli_opts_with_value --base-url --budget-cost --budget-tokens --config --days --extend-select --fail-on --fork --form --format --halt-after --halt-before --ignore --input --max-steps --model --output --record --resume --select --severity --stdin-filename --store --task-id --timeout --trace --user-id -o
 
 complete -c statecli -e
 complete -c statecli -f
@@ -96,40 +96,14 @@ complete -c statecli -n '_shtab_statecli_using explain' -l debug -d 'show where 
 complete -c statecli -n '_shtab_statecli_using explain' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'read this config instead of looking'
 complete -c statecli -n '_shtab_statecli_using explain' -l format -xka "text json" -d 'for people or for programs'
 complete -c statecli -n '_shtab_statecli_using explain' -l form -xka "states plan" -d 'read the file as a graph of this form'
-complete -c statecli -n '_shtab_statecli_using; and test $_shtab_statecli_npos -eq 0' -a render -d 'draw a graph as SVG, PNG, PDF, HTML, Mermaid, DOT, JSON or text'
-complete -c statecli -n '_shtab_statecli_using render' -s h -l help -d 'show this and end'
-complete -c statecli -n '_shtab_statecli_using render' -l version -d 'show the version'
-complete -c statecli -n '_shtab_statecli_using render' -l no-color -d 'plain text (also: NO_COLOR)'
-complete -c statecli -n '_shtab_statecli_using render' -l debug -d 'show where statecli itself failed'
-complete -c statecli -n '_shtab_statecli_using render' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'read this config instead of looking'
-complete -c statecli -n '_shtab_statecli_using render' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write to this file'
-complete -c statecli -n '_shtab_statecli_using render' -l to -xka "dot json mermaid pdf png svg text" -d 'the format (default: by the name of -o, else dot)'
-complete -c statecli -n '_shtab_statecli_using render' -l form -xka "states plan" -d 'read the file as a graph of this form'
-complete -c statecli -n '_shtab_statecli_using render' -l focus -x -d 'only this state and what is around it'
-complete -c statecli -n '_shtab_statecli_using render' -l depth -x -d 'with --focus: so many routes around it (default: 2)'
-complete -c statecli -n '_shtab_statecli_using render' -l collapse -xka "auto none" -d 'make one box of chains, circles and phases of large graphs (default: auto)'
-complete -c statecli -n '_shtab_statecli_using render' -l tasks -d 'list the tasks of plan states'
-complete -c statecli -n '_shtab_statecli_using render' -l no-implicit -d 'only the routes that are written'
-complete -c statecli -n '_shtab_statecli_using render' -l labels -xka "guard description none" -d 'what stands beside an arrow (default: guard)'
-complete -c statecli -n '_shtab_statecli_using render' -l legend -d 'say what shapes and lines mean'
-complete -c statecli -n '_shtab_statecli_using render' -l lint -d 'mark what validate finds'
-complete -c statecli -n '_shtab_statecli_using render' -l session -x -d 'mark where this session was'
-complete -c statecli -n '_shtab_statecli_using render' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'mark where the runs of a trace were'
-complete -c statecli -n '_shtab_statecli_using render' -l witness -xka "(__fish_complete_path (commandline -ct))" -d 'number the path of a conversation file'
-complete -c statecli -n '_shtab_statecli_using render' -l coverage -xka "(__fish_complete_path (commandline -ct))" -d 'mark what the tests have seen'
-complete -c statecli -n '_shtab_statecli_using render' -l store -x -d 'where sessions are kept'
-complete -c statecli -n '_shtab_statecli_using render' -l theme -xka "light dark auto" -d 'colours (default: auto)'
-complete -c statecli -n '_shtab_statecli_using render' -l rankdir -xka "TB LR" -d 'top-down or left to right'
-complete -c statecli -n '_shtab_statecli_using render' -l renderer -xka "bundled system" -d 'which layout engine (default: any)'
-complete -c statecli -n '_shtab_statecli_using render' -l dot -x -d 'the dot program to use'
-complete -c statecli -n '_shtab_statecli_using render; and test $_shtab_statecli_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the graph file'
 complete -c statecli -n '_shtab_statecli_using; and test $_shtab_statecli_npos -eq 0' -a chat -d 'talk to a graph in the terminal, or pipe lines through it'
 complete -c statecli -n '_shtab_statecli_using chat' -s h -l help -d 'show this and end'
 complete -c statecli -n '_shtab_statecli_using chat' -l version -d 'show the version'
 complete -c statecli -n '_shtab_statecli_using chat' -l no-color -d 'plain text (also: NO_COLOR)'
 complete -c statecli -n '_shtab_statecli_using chat' -l debug -d 'show where statecli itself failed'
 complete -c statecli -n '_shtab_statecli_using chat' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'read this config instead of looking'
-complete -c statecli -n '_shtab_statecli_using chat' -l model -x -d 'rules (asks you; the default), human (you play the model), script:FILE'
+complete -c statecli -n '_shtab_statecli_using chat' -l model -x -d 'rules (asks you; the default), human (you play the model), script:FILE, replay:FILE, or a model: openai:NAME, ollama:NAME, NAME'
+complete -c statecli -n '_shtab_statecli_using chat' -l base-url -x -d 'where the model is served'
 complete -c statecli -n '_shtab_statecli_using chat' -l resume -x -d 'go on with a session (the newest)'
 complete -c statecli -n '_shtab_statecli_using chat' -l fork -x -d 'begin a new session after event N of ID'
 complete -c statecli -n '_shtab_statecli_using chat' -l task-id -x -d 'the id of the new session'
@@ -145,6 +119,8 @@ complete -c statecli -n '_shtab_statecli_using chat' -l budget-cost -x -d 'once 
 complete -c statecli -n '_shtab_statecli_using chat' -l timeout -x -d 'after S seconds at work'
 complete -c statecli -n '_shtab_statecli_using chat' -l json -d 'events as JSON lines'
 complete -c statecli -n '_shtab_statecli_using chat' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'also write the events to this file'
+complete -c statecli -n '_shtab_statecli_using chat' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'keep the conversation, for --model replay:FILE'
+complete -c statecli -n '_shtab_statecli_using chat' -l no-stream -d 'each answer as a whole, not as it comes'
 complete -c statecli -n '_shtab_statecli_using chat' -l force -d 'run a graph that has errors'
 complete -c statecli -n '_shtab_statecli_using chat' -l allow-plugins -d 'run code beside the graph (state_*.py)'
 complete -c statecli -n '_shtab_statecli_using chat; and test $_shtab_statecli_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the graph to run'
