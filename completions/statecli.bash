@@ -5,10 +5,11 @@
 #    source ~/.local/share/bash_completion/statecli
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_statecli_subparsers=(validate explain chat sessions)
+_shtab_statecli_subparsers=(validate explain render chat sessions)
 
 _shtab_statecli_validate_option_strings=(-h --help --version --no-color --debug --config --form --strict-input --allow-empty --stdin-filename --select --ignore --extend-select --severity --list-rules --verify --no-verify --fail-on --strict --exit-zero --format -o --output -v --verbose --all --fix --unsafe-fixes --diff)
 _shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug --config --format --form)
+_shtab_statecli_render_option_strings=(-h --help --version --no-color --debug --config -o --output --to --form --focus --depth --collapse --tasks --no-implicit --labels --legend --lint --session --trace --witness --coverage --store --theme --rankdir --renderer --dot)
 _shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --base-url --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --record --no-stream --force --allow-plugins)
 _shtab_statecli_sessions_option_strings=(-h --help --version --no-color --debug --config --store -o --output --days --json)
 _shtab_statecli_option_strings=(-h --help --version --no-color --debug --config)
@@ -19,6 +20,13 @@ _shtab_statecli_validate___stdin_filename_COMPGEN=_shtab_compgen_files
 _shtab_statecli_validate__o_COMPGEN=_shtab_compgen_files
 _shtab_statecli_validate___output_COMPGEN=_shtab_compgen_files
 _shtab_statecli_explain___config_COMPGEN=_shtab_compgen_files
+_shtab_statecli_render_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_statecli_render___config_COMPGEN=_shtab_compgen_files
+_shtab_statecli_render__o_COMPGEN=_shtab_compgen_files
+_shtab_statecli_render___output_COMPGEN=_shtab_compgen_files
+_shtab_statecli_render___trace_COMPGEN=_shtab_compgen_files
+_shtab_statecli_render___witness_COMPGEN=_shtab_compgen_files
+_shtab_statecli_render___coverage_COMPGEN=_shtab_compgen_files
 _shtab_statecli_chat_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_statecli_chat___config_COMPGEN=_shtab_compgen_files
 _shtab_statecli_chat___trace_COMPGEN=_shtab_compgen_files
@@ -36,7 +44,14 @@ _shtab_statecli_validate___fail_on_choices=(error warning info never)
 _shtab_statecli_validate___format_choices=(concise github json sarif text)
 _shtab_statecli_explain___format_choices=(text json)
 _shtab_statecli_explain___form_choices=(states plan)
-_shtab_statecli_pos_0_choices=(validate explain chat sessions)
+_shtab_statecli_render___to_choices=(dot json mermaid pdf png svg text)
+_shtab_statecli_render___form_choices=(states plan)
+_shtab_statecli_render___collapse_choices=(auto none)
+_shtab_statecli_render___labels_choices=(guard description none)
+_shtab_statecli_render___theme_choices=(light dark auto)
+_shtab_statecli_render___rankdir_choices=(TB LR)
+_shtab_statecli_render___renderer_choices=(bundled system)
+_shtab_statecli_pos_0_choices=(validate explain render chat sessions)
 
 _shtab_statecli_validate_pos_0_nargs='*'
 _shtab_statecli_validate__h_nargs=0
@@ -63,6 +78,15 @@ _shtab_statecli_explain___help_nargs=0
 _shtab_statecli_explain___version_nargs=0
 _shtab_statecli_explain___no_color_nargs=0
 _shtab_statecli_explain___debug_nargs=0
+_shtab_statecli_render__h_nargs=0
+_shtab_statecli_render___help_nargs=0
+_shtab_statecli_render___version_nargs=0
+_shtab_statecli_render___no_color_nargs=0
+_shtab_statecli_render___debug_nargs=0
+_shtab_statecli_render___tasks_nargs=0
+_shtab_statecli_render___no_implicit_nargs=0
+_shtab_statecli_render___legend_nargs=0
+_shtab_statecli_render___lint_nargs=0
 _shtab_statecli_chat__h_nargs=0
 _shtab_statecli_chat___help_nargs=0
 _shtab_statecli_chat___version_nargs=0

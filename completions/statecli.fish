@@ -50,8 +50,8 @@ function _shtab_statecli_using
   test "$_shtab_statecli_cmdpath" = "$argv"
 end
 
-set -g _shtab_statecli_commands validate explain chat sessions
-set -g _shtab_statecli_opts_with_value --base-url --budget-cost --budget-tokens --config --days --extend-select --fail-on --fork --form --format --halt-after --halt-before --ignore --input --max-steps --model --output --record --resume --select --severity --stdin-filename --store --task-id --timeout --trace --user-id -o
+set -g _shtab_statecli_commands validate explain render chat sessions
+set -g _shtab_statecli_opts_with_value --base-url --budget-cost --budget-tokens --collapse --config --coverage --days --depth --dot --extend-select --fail-on --focus --fork --form --format --halt-after --halt-before --ignore --input --labels --max-steps --model --output --rankdir --record --renderer --resume --select --session --severity --stdin-filename --store --task-id --theme --timeout --to --trace --user-id --witness -o
 
 complete -c statecli -e
 complete -c statecli -f
@@ -96,6 +96,33 @@ complete -c statecli -n '_shtab_statecli_using explain' -l debug -d 'show where 
 complete -c statecli -n '_shtab_statecli_using explain' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'read this config instead of looking'
 complete -c statecli -n '_shtab_statecli_using explain' -l format -xka "text json" -d 'for people or for programs'
 complete -c statecli -n '_shtab_statecli_using explain' -l form -xka "states plan" -d 'read the file as a graph of this form'
+complete -c statecli -n '_shtab_statecli_using; and test $_shtab_statecli_npos -eq 0' -a render -d 'draw a graph as SVG, PNG, PDF, HTML, Mermaid, DOT, JSON or text'
+complete -c statecli -n '_shtab_statecli_using render' -s h -l help -d 'show this and end'
+complete -c statecli -n '_shtab_statecli_using render' -l version -d 'show the version'
+complete -c statecli -n '_shtab_statecli_using render' -l no-color -d 'plain text (also: NO_COLOR)'
+complete -c statecli -n '_shtab_statecli_using render' -l debug -d 'show where statecli itself failed'
+complete -c statecli -n '_shtab_statecli_using render' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'read this config instead of looking'
+complete -c statecli -n '_shtab_statecli_using render' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write to this file'
+complete -c statecli -n '_shtab_statecli_using render' -l to -xka "dot json mermaid pdf png svg text" -d 'the format (default: by the name of -o, else dot)'
+complete -c statecli -n '_shtab_statecli_using render' -l form -xka "states plan" -d 'read the file as a graph of this form'
+complete -c statecli -n '_shtab_statecli_using render' -l focus -x -d 'only this state and what is around it'
+complete -c statecli -n '_shtab_statecli_using render' -l depth -x -d 'with --focus: so many routes around it (default: 2)'
+complete -c statecli -n '_shtab_statecli_using render' -l collapse -xka "auto none" -d 'make one box of chains, circles and phases of large graphs (default: auto)'
+complete -c statecli -n '_shtab_statecli_using render' -l tasks -d 'list the tasks of plan states'
+complete -c statecli -n '_shtab_statecli_using render' -l no-implicit -d 'only the routes that are written'
+complete -c statecli -n '_shtab_statecli_using render' -l labels -xka "guard description none" -d 'what stands beside an arrow (default: guard)'
+complete -c statecli -n '_shtab_statecli_using render' -l legend -d 'say what shapes and lines mean'
+complete -c statecli -n '_shtab_statecli_using render' -l lint -d 'mark what validate finds'
+complete -c statecli -n '_shtab_statecli_using render' -l session -x -d 'mark where this session was'
+complete -c statecli -n '_shtab_statecli_using render' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'mark where the runs of a trace were'
+complete -c statecli -n '_shtab_statecli_using render' -l witness -xka "(__fish_complete_path (commandline -ct))" -d 'number the path of a conversation file'
+complete -c statecli -n '_shtab_statecli_using render' -l coverage -xka "(__fish_complete_path (commandline -ct))" -d 'mark what the tests have seen'
+complete -c statecli -n '_shtab_statecli_using render' -l store -x -d 'where sessions are kept'
+complete -c statecli -n '_shtab_statecli_using render' -l theme -xka "light dark auto" -d 'colours (default: auto)'
+complete -c statecli -n '_shtab_statecli_using render' -l rankdir -xka "TB LR" -d 'top-down or left to right'
+complete -c statecli -n '_shtab_statecli_using render' -l renderer -xka "bundled system" -d 'which layout engine (default: any)'
+complete -c statecli -n '_shtab_statecli_using render' -l dot -x -d 'the dot program to use'
+complete -c statecli -n '_shtab_statecli_using render; and test $_shtab_statecli_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the graph file'
 complete -c statecli -n '_shtab_statecli_using; and test $_shtab_statecli_npos -eq 0' -a chat -d 'talk to a graph in the terminal, or pipe lines through it'
 complete -c statecli -n '_shtab_statecli_using chat' -s h -l help -d 'show this and end'
 complete -c statecli -n '_shtab_statecli_using chat' -l version -d 'show the version'
