@@ -3,7 +3,7 @@ errors, with their place in the file."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from statecli.model.data import is_map
@@ -66,6 +66,7 @@ class ScriptProvider:
         self._turn: Turn | None = None
         self._queue: list[Reply] = []
         self._calls = 0
+        self._tools: dict[tuple[str, ...] | None, tuple[ToolSpec, ...]] = {}
 
     def lines(self) -> Iterator[str | None]:
         """The person's lines, turn by turn; asking for the next one begins its turn."""
@@ -98,6 +99,8 @@ class ScriptProvider:
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""
         keys = (*KEYS[request.what], *_WHATEVER)
+        if request.tools and request.what in ("reply", "delta"):
+            keys = (*keys, "calls")
         if self.conversation.is_witness and not (self._queue and self._queue[0].fits(*keys)):
             if request.what in ("reply", "turn", "step"):
                 yield Chunk(text=SILENCE)
@@ -149,11 +152,7 @@ class ScriptProvider:
             yield Chunk(text=items["raw"])
             return
         calls = calls_of(reply)
-        if what == "delta":
-            if "reply" in items:
-                yield Chunk(text=items["reply"])
-            yield Chunk(value={"reply": items.get("reply", ""), **items["writes"]})
-        elif what in ("turn", "step") and calls:
+        if what in ("turn", "step", "reply", "delta") and calls:
             if "reply" in items:
                 yield Chunk(text=items["reply"])
             for name, arguments in calls:
@@ -161,6 +160,10 @@ class ScriptProvider:
                 error = arguments.get(UNREADABLE)
                 given = {} if error else arguments
                 yield Chunk(call=Call(f"call-{self._calls}", name, given, str(error or "")))
+        elif what == "delta":
+            if "reply" in items:
+                yield Chunk(text=items["reply"])
+            yield Chunk(value={"reply": items.get("reply", ""), **items["writes"]})
         elif what in ("reply", "turn"):
             yield Chunk(text=items.get("reply", ""))
         elif what == "tool":
@@ -182,6 +185,18 @@ class ScriptProvider:
         structured = value if isinstance(value, dict) else None
         failed = structured is not None and set(structured) == {"error"}
         return ToolResult(not failed, str(value["error"] if failed else value), structured)
+
+    def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...] | None:
+        """What the file says that servers offer, until it says something else; None where it says
+        nothing."""
+        key = None if names is None else tuple(names)
+        if self._queue and "tools" in self._queue[0].items:
+            reply = self._queue.pop(0)
+            self._tools[key] = tuple(
+                ToolSpec(t["name"], t.get("description", ""), t.get("schema"), t.get("server", ""))
+                for t in reply.items["tools"]
+            )
+        return self._tools.get(key)
 
     def answer(self, question: Question) -> str:
         """What the person answers to a question in the middle of a step."""

@@ -14,6 +14,7 @@ turns:
       - {answer: "yes"}             # what the person answers in the middle of a step
       - {failed: the server is gone, reply: Well}   # the model broke off after these words
       - {raw: Hm.}                    # an answer as it was written, where a value was asked for
+      - {tools: [{name: notes.read, schema: {type: object}}]}   # what a server offers
 ```
 A recording (`chat --record`) also has what each answer took (`usage`, `latency`, `attempts`,
 `model`), what was `asked` for it, and which routes each turn `chose`, by whom.
@@ -39,7 +40,8 @@ from statecli.text.nodes import Node
 #: What one item of `replies` may say; a text may come with calls or writes.
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
-    "skill", "value", "answer", "failed", "raw", "usage", "latency", "attempts", "model", "asked",
+    "skill", "value", "answer", "tools", "failed", "raw", "usage", "latency", "attempts", "model",
+    "asked",
 )  # fmt: skip
 #: Those that only tell about an answer.
 _NOTES = ("usage", "latency", "attempts", "model", "asked")
@@ -231,6 +233,8 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
             raise reader.fail(here, f"'answer' is text, not {described(item)}")
         elif key == "calls":
             _calls(reader, item, here)
+        elif key == "tools":
+            _tools(reader, item, here)
     if isinstance(items.get("answer"), bool):
         items = {**items, "answer": "yes" if items["answer"] else "no"}
     return Reply(items, path)
@@ -245,6 +249,17 @@ def _calls(reader: _Reader, value: Any, path: Path) -> None:
             raise reader.fail(here, "a call is its name and its arguments, {name: {key: value}}")
         for name, arguments in call.items():
             reader.map(arguments, (*here, name), name)
+
+
+def _tools(reader: _Reader, value: Any, path: Path) -> None:
+    for number, tool in enumerate(reader.items(value, path, "tools")):
+        here = (*path, number)
+        found = reader.mapping(tool, here, ("name", "description", "schema", "server"), "a tool")
+        for key, item in found.items():
+            check = reader.map if key == "schema" else reader.text
+            check(item, (*here, key), key)
+        if "name" not in found:
+            raise reader.fail(here, "a tool needs a 'name'")
 
 
 def calls_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
