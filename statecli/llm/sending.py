@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from statecli.llm.answers import Spoken, answer, value_in
@@ -54,8 +55,9 @@ class Sending:
     async def run(self) -> AsyncGenerator[Chunk]:
         """Everything that comes of it. Raises ModelError."""
         found = Assembly()
-        async for chunk in self._asked(self._sheet, found):
-            yield chunk
+        async with aclosing(self._asked(self._sheet, found)) as chunks:
+            async for chunk in chunks:
+                yield chunk
         sent, text = self._sheet(), answer(self.spoken.text)
         calls = found.calls(sent.names, self.provider.secrets)
         if self.request.what in _WRAPPED and not calls:
@@ -110,7 +112,7 @@ class Sending:
 
     # --- asking -----------------------------------------------------------------------------------
 
-    async def _asked(self, written: Callable[[], Sheet], found: Assembly) -> AsyncIterator[Chunk]:
+    async def _asked(self, written: Callable[[], Sheet], found: Assembly) -> AsyncGenerator[Chunk]:
         """Send a request until something comes back; text as it comes. Nothing is sent again once
         some of an answer has arrived."""
         tries = 0
@@ -121,10 +123,11 @@ class Sending:
             sent = written()
             given = self._parameters(sent)
             try:
-                async for text in self._pieces(given, found):
-                    new = self._taken(scrubber.take(text))
-                    if new:
-                        yield Chunk(text=new)
+                async with aclosing(self._pieces(given, found)) as pieces:
+                    async for text in pieces:
+                        new = self._taken(scrubber.take(text))
+                        if new:
+                            yield Chunk(text=new)
                 what = self._lacking(found)
             except Exception as error:
                 what = self._trouble(error)
@@ -155,7 +158,7 @@ class Sending:
         self.spoken.text += text
         return ""
 
-    async def _pieces(self, given: dict[str, Any], found: Assembly) -> AsyncIterator[str]:
+    async def _pieces(self, given: dict[str, Any], found: Assembly) -> AsyncGenerator[str]:
         """The text of one answer, as it comes; everything else is put together in `found`."""
         create = self.client.chat.completions.create
         if not self.provider.streams:
