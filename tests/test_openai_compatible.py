@@ -404,6 +404,9 @@ def test_a_setting_that_a_server_does_not_take_is_left_out(name: str) -> None:
         chat = Chat(AGENT, "a", "b", provider=served(server, temperature=0.5, seed=3))
         assert said(chat) == ["Hi.", "Ho."]
         assert [name in request for request in server.requests] == [True, False, False]
+        warned = [body.message for body in events(chat, Warned)]
+        left_out = f"{server.url} does not take '{name}', which is left out"
+        assert warned == ([] if name == "stream_options" else [left_out]), "told once"
 
 
 def test_the_newer_name_of_max_tokens() -> None:
@@ -432,6 +435,7 @@ def test_429_with_retry_after_is_waited_for() -> None:
         assert said(chat) == ["Hi."]
         assert 7 <= naps.seconds[0] <= 8
         (warned,) = events(chat, Warned)
+        assert any("asking again in 7" in line for line in chat.seen)
         assert "too many requests (429): slow down; asking again in 7" in warned.message
         assert events(chat, Spent)[0].attempts == 2
 

@@ -175,7 +175,7 @@ def test_the_planner_example_from_the_wish_to_the_end(tmp_path: Path) -> None:
 def test_a_step_that_is_not_said_to_have_worked_has_failed(said: str, done: int) -> None:
     graph = """
 initial: plan
-tools: {clock: {command: [x]}}
+tools: {clock: {description: Tells the time}}
 states:
   plan: {type: planner, transition: {next: [work]}}
   work: {type: executor, tools: [clock], transition: {next: [work, bye]}}
@@ -368,7 +368,7 @@ def test_a_run_from_python() -> None:
 WORK = """
 initial: hear
 fields: {intent: {type: enum, values: [go, stop]}, zone: {type: str}}
-tools: {clock: {command: [x], description: Tells the time}}
+tools: {clock: {description: Tells the time}}
 states:
   hear: {type: user, transition: {next: [find]}}
   find: {type: agent, prompt: Find out., writes: [intent],
@@ -716,3 +716,19 @@ def test_ctrl_c_off_a_terminal_ends_a_hang_at_once(tmp_path: Path) -> None:
         assert "Traceback" not in err
         assert "session t; go on with: " in err
     assert "> hello" in run_sessions(tmp_path, "show", "t").out
+
+
+@pytest.mark.skipif(TMUX is None, reason="needs tmux")
+def test_a_person_sees_what_is_waited_for(tmp_path: Path) -> None:
+    """While it is waited, not afterwards; and Ctrl-C ends the wait."""
+    path = written(tmp_path, TALK)
+    with Server(status(429, "slow down", retry_after="50")) as server:
+        words = ("chat", str(path), "--model", "m", "--base-url", server.url)
+        with Terminal(tmp_path, *words, columns=200) as terminal:
+            terminal.wait_for_prompt()
+            terminal.press("-l", "hello")
+            terminal.press("Enter")
+            terminal.wait("too many requests (429): slow down; asking again in 5")
+            terminal.press("C-c")
+            terminal.wait("stopped; what was said is kept")
+        assert len(server.requests) == 1

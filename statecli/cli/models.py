@@ -118,7 +118,8 @@ class Models:
         if names:
             listed = ", ".join(f"'{plain(name)}'" for name in names[:_MOST])
             way = "name one in the graph's 'model', or with --model"
-            raise Unable(f"only {listed} names a model, and no other state has one", way)
+            told = f"nothing names a model for the states besides {listed}"
+            raise Unable(told, way)
 
     def _wanted(self, state: State | None, origin: str, name: str = "", check: str = "") -> Wanted:
         """The model of a state. Raises Unable for a name that can be none."""

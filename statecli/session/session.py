@@ -41,6 +41,7 @@ from statecli.model.event import (
     Unauthorized,
     Undone,
     Waiting,
+    Warned,
 )
 from statecli.model.graph import END, WAITING_KINDS, Graph
 from statecli.model.ports import Batch, Store, Stored, World
@@ -53,7 +54,7 @@ _new: Any = tuple.__new__
 #: a step is complete.
 BARRIERS = (
     Started, Said, Asked, Streamed, Called, Returned, Entered, Waiting, Limited, Failed,
-    Interrupted, Unauthorized, Approved, Edited, Jumped, Undone, Resumed, Ended,
+    Interrupted, Unauthorized, Approved, Edited, Jumped, Undone, Resumed, Ended, Warned,
 )  # fmt: skip
 
 
