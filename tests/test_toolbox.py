@@ -133,6 +133,15 @@ def test_no_to_the_start_lets_the_person_play_it(mark: str) -> None:
     assert not bodies(found, Approved)[0].allowed
 
 
+def test_a_model_whose_tool_the_person_plays(mark: str) -> None:
+    """A call of what the person did not want to be started comes to them."""
+    model = Model(call("s"), "Forty.")
+    chat(graph({"s": good(mark)}, AGENT), "hi", "no", "forty", provider=model)
+    assert [(tool.name, tool.schema) for tool in model.requests[0].tools] == [("s", None)]
+    assert [x.text for x in model.requests[-1].transcript] == ["forty"]
+    assert left(mark) == []
+
+
 def test_the_answer_is_remembered_for_this_graph_alone(mark: str, tmp_path: Path) -> None:
     trust = Trust(tmp_path / "trust.json")
     one = graph({"s": good(mark)})
@@ -427,6 +436,22 @@ def test_names_of_tools(names: str, found: int, mark: str) -> None:
     model = Model("Hello.")
     chat(graph({"s": good(mark)}, state), "hi", provider=model, everything=True)
     assert len(model.requests[0].tools) == found
+
+
+def test_what_is_known_without_connecting(mark: str) -> None:
+    one = graph({"s": {**good(mark), "description": "Notes"}, "t": good(mark)})
+
+    async def run() -> None:
+        box = Toolbox(one, _no, Allowance(everything=True))
+        before = box.known(None)
+        assert [(tool.name, tool.description) for tool in before] == [("s", "Notes"), ("t", "")]
+        assert left(mark) == []
+        await box.tools(["s"])
+        names = [tool.name for tool in box.known(["s.add", "who", "t"])]
+        assert names == ["s.add", "s.who", "t"]
+        await box.close()
+
+    asyncio.run(run())
 
 
 def test_a_tool_that_is_not_there(mark: str) -> None:

@@ -51,7 +51,10 @@ class _Peek:
         raise EndOfInput
 
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
-        return await self.world.tools(names)
+        return self.world.known_tools(names)
+
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        return self.world.known_tools(names)
 
     async def permit(self, tool: ToolSpec, arguments: Mapping[str, object]) -> str:
         raise EndOfInput

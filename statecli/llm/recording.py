@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from statecli.llm.asked import Asked, Writer
-from statecli.llm.script import UNREADABLE
+from statecli.llm.script import UNREADABLE, as_text
 from statecli.llm.scrub import known_secrets, scrubbed
 from statecli.model.event import Chose
 from statecli.model.ports import (
@@ -110,6 +110,8 @@ class RecordingProvider:
         """What a tool gave back."""
         value: Any = result.structured if result.structured is not None else result.text
         kept = {"result": value if result.ok else {"error": result.text}}
+        if result.ok and result.text != as_text(value):
+            kept["text"] = result.text
         self._replies().append(self.clean(kept))
 
     def answer(self, text: str) -> None:

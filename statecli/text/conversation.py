@@ -10,7 +10,8 @@ turns:
       - {writes: {intent: refund}, reply: I see.}
       - {choice: triage}
       - {check: {agree: true, quote: yes please}}
-      - {result: {status: open}}    # what a tool gave back; {error: why} is a failure
+      - {result: {status: open}}    # what a tool gave back; {error: why} is a failure; `text`
+                                    # beside it, where the model reads it otherwise
       - {answer: "yes"}             # what the person answers in the middle of a step
       - {failed: the server is gone, reply: Well}   # the model broke off after these words
       - {raw: Hm.}                    # an answer as it was written, where a value was asked for
@@ -40,11 +41,11 @@ from statecli.text.nodes import Node
 #: What one item of `replies` may say; a text may come with calls or writes.
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
-    "skill", "value", "answer", "tools", "failed", "raw", "usage", "latency", "attempts", "model",
-    "asked",
+    "skill", "value", "answer", "tools", "failed", "raw", "text", "usage", "latency", "attempts",
+    "model", "asked",
 )  # fmt: skip
 #: Those that only tell about an answer.
-_NOTES = ("usage", "latency", "attempts", "model", "asked")
+_NOTES = ("text", "usage", "latency", "attempts", "model", "asked")
 #: What ends a line in YAML 1.1 only.
 _BREAKS = frozenset("\x85\u2028\u2029")
 TURN_KEYS = ("say", "replies", "chose", "expect")
@@ -223,7 +224,8 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
         raise reader.fail(path, "a reply says nothing; it has 'reply', 'calls', 'choice' or alike")
     for key, item in items.items():
         here = (*path, key)
-        if key in ("reply", "tool", "failed", "raw") or (key == "choice" and not is_map(item)):
+        texts = ("reply", "tool", "text", "failed", "raw")
+        if key in texts or (key == "choice" and not is_map(item)):
             reader.text(item, here, key)
         elif key in ("writes", "check", "plan", "verdict", "skill", "asked"):
             reader.map(item, here, key)
