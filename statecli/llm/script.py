@@ -17,6 +17,7 @@ from statecli.model.ports import (
     ToolSpec,
     Unanswered,
 )
+from statecli.model.span import Path
 from statecli.text.conversation import Conversation, Reply, Turn, calls_of
 
 #: What a witness says where text is asked for.
@@ -45,7 +46,15 @@ _NAMES = {
 
 
 class OffScript(Unanswered):
-    """The run asks for something that the file does not have; the text begins with the place."""
+    """The run asks for something that the file does not have; the text begins with the place.
+
+    `path` and `said` are the place and the rest of the text.
+    """
+
+    def __init__(self, conversation: Conversation, path: Path, said: str) -> None:
+        super().__init__(f"{conversation.where(path)}: {said}")
+        self.path = path
+        self.said = said
 
 
 class ScriptProvider:
@@ -71,15 +80,22 @@ class ScriptProvider:
 
     def place(self) -> str:
         """Where the turn stands that is played."""
-        path = self._turn.path if self._turn is not None else ("turns",)
-        return self.conversation.where(path)
+        return self.conversation.where(self._at())
+
+    def _at(self) -> Path:
+        return self._turn.path if self._turn is not None else ("turns",)
 
     def unused(self) -> str:
         """The reply of the turn that nobody asked for, with its place; empty if all were used."""
+        left = self.left_over()
+        return str(OffScript(self.conversation, *left)) if left is not None else ""
+
+    def left_over(self) -> tuple[Path, str] | None:
+        """The same, as the place and what to say of it."""
         if not self._queue:
-            return ""
+            return None
         reply = self._queue[0]
-        return f"{self.conversation.where(reply.path)}: nobody asked for this reply ({_has(reply)})"
+        return reply.path, f"nobody asked for this reply ({_has(reply)})"
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""
@@ -104,12 +120,13 @@ class ScriptProvider:
         another answer follows, else once they are done: the model is asked again after calls.
         With `keep` the calls stay for the question that comes next."""
         if not self._queue:
-            raise OffScript(f"{self.place()}: {asked}, but this turn has no reply left")
+            said = f"{asked}, but this turn has no reply left"
+            raise OffScript(self.conversation, self._at(), said)
         reply = self._queue[0]
         if not reply.fits(*keys):
-            where = self.conversation.where(reply.path)
             listed = " or ".join(f"'{key}'" for key in keys)
-            raise OffScript(f"{where}: {asked} ({listed}), but the next reply has {_has(reply)}")
+            said = f"{asked} ({listed}), but the next reply has {_has(reply)}"
+            raise OffScript(self.conversation, reply.path, said)
         if keep and "calls" in reply.items:
             return reply
         self._queue.pop(0)

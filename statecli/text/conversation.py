@@ -275,18 +275,41 @@ def write(
     return _yaml(top)
 
 
-def _yaml(value: object) -> str:
-    """YAML that YAML 1.1 and 1.2 read alike: PyYAML, a 1.1 writer, leaves `1e3` without quotes."""
+def _yaml(value: object, *, flow: bool | None = False, width: int = 100) -> str:
+    """YAML that YAML 1.1 and 1.2 read alike: PyYAML, a 1.1 writer, leaves `1e3` without quotes.
+
+    `flow`: collections in brackets; None: only those that hold no others.
+    """
     import yaml
 
     class Dumper(yaml.SafeDumper):
         """Quotes every text that is not text to `core_value` either."""
 
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
     def written(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
         style = None if isinstance(core_value(text), str) else "'"
-        if not _BREAKS.isdisjoint(text):
+        if not _BREAKS.isdisjoint(text) or (flow and "\n" in text):
             style = '"'
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Dumper.add_representer(str, written)
-    return yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return yaml.dump(
+        value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=width,
+        default_flow_style=flow,
+    )  # fmt: skip
+
+
+def one_line(value: object, language: str) -> str:
+    """A value on one line, as it may stand anywhere in a file of this language."""
+    if language == "json":
+        return json.dumps(value, ensure_ascii=False)
+    return _yaml([value], flow=True, width=10**9).strip()[1:-1]
+
+
+def in_block(key: str, value: object, column: int) -> str:
+    """``key: value`` in YAML over several lines; those behind the first are indented by `column`.
+    Lists and mappings that hold no others stand on one line."""
+    lines = _yaml({key: value}, flow=None, width=max(40, 100 - column)).rstrip("\n").split("\n")
+    return ("\n" + " " * column).join(lines)
