@@ -12,6 +12,7 @@ from statecli.model.unable import Unable
 
 if TYPE_CHECKING:
     from statecli.cli.conversations import Conversations, Found
+    from statecli.model.ports import Provider
     from statecli.scenario.job import Result
 
 NAME = "test"
@@ -191,15 +192,28 @@ def played(args: argparse.Namespace, found: Sequence[Found]) -> Iterator[Result]
         update=args.update,
         everything=args.expect == "all",
     )  # fmt: skip
-    if args.model is not None:
-        from statecli.cli.models import named
-
-        order = order._replace(model=named(args.model))
+    order = order._replace(model=model_of(args))
     for path, content, trouble in found:
         if content is None:
             yield Result(path, "", "", "error", (Told(path, 0, "", trouble),))
         else:
             yield run(path, content, order)
+
+
+def model_of(args: argparse.Namespace) -> Provider | None:
+    """The model that is asked; None where the files answer. A script plays one with all its
+    replies in a row, whatever the turns."""
+    if args.model is None:
+        return None
+    from statecli.cli.models import named
+    from statecli.llm.script import ScriptProvider
+    from statecli.text.conversation import Turn
+
+    found = named(args.model)
+    if isinstance(found, ScriptProvider):
+        replies = [reply for turn in found.conversation.turns for reply in turn.replies]
+        found.begin(Turn(None, tuple(replies), {}, ("turns",)))
+    return found
 
 
 def _told(args: argparse.Namespace, files: Conversations, results: Sequence[Result]) -> int:
@@ -210,7 +224,7 @@ def _told(args: argparse.Namespace, files: Conversations, results: Sequence[Resu
     if args.update:
         for result in results:
             if result.text is not None:
-                _write(result.path, result.text)
+                rewrite(result.path, result.text)
     if args.junit:
         write_file(args.junit, junit(results).encode("utf-8", "replace"))
     code = exit_code(results)
@@ -223,7 +237,7 @@ def _told(args: argparse.Namespace, files: Conversations, results: Sequence[Resu
     return code
 
 
-def _write(path: str, text: str) -> None:
+def rewrite(path: str, text: str) -> None:
     """Rewrite a conversation, encoded as it was."""
     from statecli.text import reading
     from statecli.text.whole_file import write_file

@@ -80,11 +80,16 @@ class Order(NamedTuple):
 
 def run(path: str, content: bytes, order: Order) -> Result:
     """Play one file."""
+    return guarded(path, lambda: _run(path, content, order))
+
+
+def guarded(path: str, work: Callable[[], Result]) -> Result:
+    """The result of some work on a file; what is wrong with the file is a result too."""
     began = time.perf_counter()
     try:
-        result = _run(path, content, order)
+        result = work()
     except BadConversation as error:
-        where, _, message = _split(path, str(error))
+        where, message = _split(path, str(error))
         result = Result(path, "", "", "error", (Told(where, 0, "", message),))
     except Unable as error:
         message = f"{error.message}; {error.hint}" if error.hint else error.message
@@ -92,14 +97,14 @@ def run(path: str, content: bytes, order: Order) -> Result:
     return result._replace(seconds=time.perf_counter() - began)
 
 
-def _split(path: str, text: str) -> tuple[str, str, str]:
+def _split(path: str, text: str) -> tuple[str, str]:
     """``file:line:column`` and the message behind it."""
     rest = text.removeprefix(f"{path}:")
     line, colon, more = rest.partition(":")
     column, _, message = more.partition(": ")
     if colon and line.isdigit() and column.isdigit():
-        return f"{path}:{line}:{column}", ": ", message
-    return path, ": ", text
+        return f"{path}:{line}:{column}", message
+    return path, text
 
 
 def _run(path: str, content: bytes, order: Order) -> Result:
@@ -119,7 +124,7 @@ def _run(path: str, content: bytes, order: Order) -> Result:
         if not order.everything:
             case = _states_only(case)
     played = play(case, script=script, custom=graph.custom, waits=script is not None)
-    result = _result(head, played)
+    result = result_of(head, played)
     if order.coverage:
         result = result._replace(counts=counted(played.whole))
     if isinstance(script, Rehearsal):
@@ -139,7 +144,7 @@ def _where(conversation: Conversation, place: Place) -> str:
     return f"{conversation.document.path}:{start.line}:{start.column}"
 
 
-def _result(head: Result, played: Played) -> Result:
+def result_of(head: Result, played: Played) -> Result:
     conversation = played.case.conversation
     told = tuple(_told(conversation, problem) for problem in played.problems)
     notes: tuple[str, ...] = ()
@@ -184,7 +189,7 @@ def _updated(result: Result, played: Played, graph: Graph) -> Result:
     if text is None or again is None:
         note = "it cannot be rewritten as it is laid out; change it by hand"
         return result._replace(notes=(*result.notes, note))
-    return _result(result, again)._replace(
+    return result_of(result, again)._replace(
         notes=tuple(left),
         text=text,
         diff=tuple(difference(result.path, document.text, text)),

@@ -262,9 +262,11 @@ def write(
     digest: str,
     about: str = "",
     lines: bool = False,
+    compact: bool = False,
     **head: Any,
 ) -> str:
-    """A conversation as `read` takes it: YAML, or with `lines` JSONL."""
+    """A conversation as `read` takes it: YAML, or with `lines` JSONL. `compact`: lists and mappings
+    that hold no others stand on one line."""
     top: dict[str, Any] = {"graph": graph, "digest": digest}
     if about:
         top["about"] = about
@@ -272,7 +274,7 @@ def write(
     if lines:
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in [top, *turns])
     top["turns"] = list(turns)
-    return _yaml(top)
+    return _yaml(top, flow=None if compact else False)
 
 
 def _yaml(value: object, *, flow: bool | None = False, width: int = 100) -> str:
