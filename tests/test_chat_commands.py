@@ -370,7 +370,9 @@ def test_test(tmp_path: Path) -> None:
     assert chat.after(f"/test {good}") == [f"{good}: passed, 1 turn, ended in 'done'"]
     assert chat.after(f"/test {bad}") == [
         f"{bad}: failed in 'answer'",
-        f"  {bad}:2:25: 'answer' asks for a reply ('reply'), but the next reply has 'choice'",
+        f"  {bad}:2:25: turn 1: 'answer' asks for a reply ('reply'), but the next reply has "
+        "'choice'",
+        "    the person said: 'hi'",
     ]
     assert chat.after(f"/test {unread}") == [f"{unread}:1:8: 'turns' is a list, not the number 3"]
     assert chat.after("/test") == ["/test FILE"]

@@ -58,6 +58,7 @@ def _kept(folder: str, opened: Graph, persona: str, found: Talked) -> str:
     turns = [
         {**turn, "expect": expected_of(seen)}
         for turn, seen in zip(found.turns, found.seen, strict=False)
+        if turn  # the graph only began to wait
     ]
     stem = os.path.splitext(os.path.basename(opened.path))[0]
     text = as_file(

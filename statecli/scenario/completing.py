@@ -110,5 +110,5 @@ def complete(
         note = "it cannot be completed as it is laid out: write each turn on lines of its own"
         return result._replace(status="error", notes=(note,))
     return result._replace(
-        text=text, diff=tuple(difference(path, conversation.document.text, text))
+        notes=(), text=text, diff=tuple(difference(path, conversation.document.text, text))
     )

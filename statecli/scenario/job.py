@@ -146,19 +146,21 @@ def _where(conversation: Conversation, place: Place) -> str:
 
 def result_of(head: Result, played: Played) -> Result:
     conversation = played.case.conversation
-    told = tuple(_told(conversation, problem) for problem in played.problems)
-    notes: tuple[str, ...] = ()
+    told = tuple(told_of(conversation, problem) for problem in played.problems)
+    notes: list[str] = []
     if played.case.changed:
-        notes = ("the graph has changed since this was recorded",)
+        notes.append("the graph has changed since this was recorded")
+    if not played.case.expects and played.passed:
+        notes.append("nothing is expected of it: --update writes what it does now")
     return head._replace(
         status="passed" if played.passed else "failed",
         problems=told,
         turns=played.whole.lines,
-        notes=notes,
+        notes=tuple(notes),
     )
 
 
-def _told(conversation: Conversation, problem: Problem) -> Told:
+def told_of(conversation: Conversation, problem: Problem) -> Told:
     say = conversation.turns[problem.turn - 1].say if problem.turn else None
     where = conversation.where(problem.path)
     return Told(where, problem.turn, say or "", problem.message, problem.details)

@@ -17,7 +17,8 @@ _WORDS = {"passed": "passed", "failed": "FAILED", "error": "ERROR "}
 def lines(result: Result) -> Iterator[str]:
     """One file: how it went, and every problem at its place."""
     about = f"  {harmless(shown(result.about))}" if result.about else ""
-    yield f"{_WORDS[result.status]}  {harmless(result.path)}{about}"
+    word = "changed" if result.text is not None else _WORDS[result.status]
+    yield f"{word}  {harmless(result.path)}{about}"
     for told in result.problems:
         yield from problem(told)
     for note in result.notes:
@@ -44,12 +45,16 @@ def summary(results: Sequence[Result]) -> str:
     parts += [f"{count['error']} could not be played"] if count["error"] else []
     turns = sum(result.turns for result in results)
     files = len(results)
-    text = f"{', '.join(parts)} · {files} conversation{'' if files == 1 else 's'}, {turns} turns"
+    text = f"{', '.join(parts)} · {_count(files, 'conversation')}, {_count(turns, 'turn')}"
     tokens = sum(result.tokens for result in results)
     cost = sum(result.cost for result in results)
     if tokens or cost:
         text += f" · {tokens:,} tokens" + (f", cost {cost:.4f}" if cost else "")
     return text
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def exit_code(results: Sequence[Result]) -> int:

@@ -115,6 +115,12 @@ async def played(case: Case, script: ScriptProvider, custom: Custom | None = Non
     return await _Play(case, script, custom).run()
 
 
+def only_played(graph: Graph, script: ScriptProvider) -> Played:
+    """A conversation played for what happens in it; what it expects is not compared."""
+    turns = script.conversation.turns
+    return play(Case(script.conversation, graph, ((),) * len(turns), ()), script=script)
+
+
 class _Nobody:
     """Nobody is there to ask: the file has the answers."""
 
