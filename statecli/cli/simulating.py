@@ -44,9 +44,11 @@ def _shown(path: str, persona: str, found: Talked) -> list[str]:
         if message.get("role") in ("user", "assistant"):
             sign = "> " if message["role"] == "user" else ""
             lines.append(f"  {sign}{plain(str(message.get('content')))}\n".replace("\n  ", "\n"))
-    turns = found.whole.lines
-    ended = found.status if found.status in (*WRONG, "ended") else found.stopped or found.status
-    parts = [f"{ended} in '{found.whole.after.state}'", f"{turns} turns"]
+    turns, state = found.whole.lines, found.whole.after.state
+    over = found.status in (*WRONG, "ended")
+    parts = [f"{found.status if over else 'stopped'} in '{state}'"]
+    parts += [] if over else [found.stopped]
+    parts.append(f"{turns} turn{'' if turns == 1 else 's'}")
     parts += [f"{found.tokens:,} tokens"] if found.tokens else []
     parts += [f"cost {found.cost:.4f}"] if found.cost else []
     why = f": {found.why}" if found.status in WRONG else ""

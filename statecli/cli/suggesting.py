@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 
-from statecli.cli.output import tell, write
+from statecli.cli.output import write
 from statecli.scenario.coverage import GraphCoverage
 from statecli.scenario.job import Graph
 from statecli.scenario.suggest import Suggestion, in_words, suggestions
@@ -30,7 +30,8 @@ def suggested(args: argparse.Namespace, graphs: Sequence[tuple[Graph, GraphCover
         name = os.path.relpath(path, folder).replace(os.sep, "/")
         found, complete = suggestions(graph, wanted, name=name, digest=digest(opened.text))
         shown: set[object] = set()
-        for one in found:
+        # What takes many ways comes first: it makes others superfluous.
+        for one in sorted(found, key=lambda one: -len(one.also)):
             if one.key in shown:
                 continue
             shown |= {one.key, *one.also}
@@ -71,5 +72,4 @@ def written(folder: str, name: str, text: str) -> str:
         count += 1
         path = os.path.join(folder, f"{stem}-{count}.yaml")
     write_file(path, text.encode("utf-8", "replace"))
-    tell(f"written to {path}")
     return path

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
-from statecli.model.data import is_map
+from statecli.model.data import is_map, shown
 from statecli.model.ports import (
     Ask,
     Call,
@@ -95,7 +95,9 @@ class ScriptProvider:
         if not self._queue:
             return None
         reply = self._queue[0]
-        return reply.path, f"nobody asked for this reply ({_has(reply)})"
+        text = reply.items.get("reply")
+        told = f": {shown(text)}" if isinstance(text, str) else ""
+        return reply.path, f"nobody asked for this reply ({_has(reply)}){told}"
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""

@@ -273,9 +273,9 @@ def _missing(graph: GraphCoverage) -> Iterator[str]:
             name += f" ({origin})"
         if not way.taken:
             lines.append((at, number, f"{name} is never taken"))
-        if way.route is not None and way.route.guard is not None:
+        elif way.route is not None and way.route.guard is not None:
             truths = [word for word, n in (("true", way.true), ("false", way.false)) if not n]
-            if truths and (way.taken or "false" in truths):
+            if truths:
                 never = " nor ".join(truths)
                 text = in_words(way.route.guard)
                 lines.append((at, number, f"{name}: the guard is never {never}: {text}"))
@@ -291,14 +291,9 @@ def _winners(graphs: Sequence[GraphCoverage]) -> Iterator[str]:
     refused = sum(count for graph in graphs for count in graph.counts.refused.values())
     states = len({(g.path, state) for g in graphs for state, _ in g.counts.refused})
     yield ""
-    yield f"priority decided between ways that both held: {won} ways"
+    yield f"priority decided between ways that both held: {won} way{'' if won == 1 else 's'}"
     yield f"implicit transitions: {taken} of {len(implicit)} taken"
-    yield f"refusals: {refused}, in {states} states"
-
-
-def unseen_routes(graph: Graph, counts: Counts) -> list[Key]:
-    """The ways that no conversation has taken."""
-    return [key for key in all_ways(graph) if not counts.taken.get(key)]
+    yield f"refusals: {refused}, in {states} state{'' if states == 1 else 's'}"
 
 
 def guarded(graph: Graph) -> list[Transition]:

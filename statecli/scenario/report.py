@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from statecli.model.data import shown
+from statecli.model.wording import shortened
 from statecli.scenario.job import Result, Told
 from statecli.text.excerpt import harmless, plain
 
@@ -16,7 +17,7 @@ _WORDS = {"passed": "passed", "failed": "FAILED", "error": "ERROR "}
 
 def lines(result: Result) -> Iterator[str]:
     """One file: how it went, and every problem at its place."""
-    about = f"  {harmless(shown(result.about))}" if result.about else ""
+    about = f" · {harmless(shortened(result.about, 100))}" if result.about else ""
     word = "changed" if result.text is not None else _WORDS[result.status]
     yield f"{word}  {harmless(result.path)}{about}"
     for told in result.problems:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from statecli.engine.advance import Engine
 from statecli.kinds.step import Delta
-from statecli.model.event import Body, Failed, Limited
+from statecli.model.event import Body, Failed, Limited, Waiting
 from statecli.model.graph import Graph
 from statecli.model.snapshot import Snapshot
 from statecli.scenario.counts import Counts, added, counted
@@ -91,7 +91,8 @@ def _walk(graph: Graph, moves: Moves, number: int, seed: int, most: int) -> Walk
         player = Player(moves, chance.randrange, calling=chance.randint(0, _CALLS))
         new, snapshot = _turn(graph, snapshot, player, line)
         bodies += new
-        steps.append(Step(line, tuple(player.replies)))
+        if line is not None or any(not isinstance(body, Waiting) for body in new):
+            steps.append(Step(line, tuple(player.replies)))
     status = snapshot.status if snapshot.status not in ("running", "waiting") else "open"
     why = next((b for b in reversed(bodies) if isinstance(b, Failed | Limited)), None)
     told = "" if why is None else why.message if isinstance(why, Limited) else why.error

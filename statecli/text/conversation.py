@@ -198,7 +198,9 @@ def _conversation(document: Document) -> Conversation:
 def _turn(reader: _Reader, value: Any, path: Path) -> Turn:
     turn = reader.mapping(value, path, TURN_KEYS, "a turn")
     say = turn.get("say")
-    if say is not None:
+    if type(say) in (int, float):  # what people say is text, however it looks
+        say = reader.document.raw((*path, "say"))
+    elif say is not None:
         say = reader.text(say, (*path, "say"), "say")
     replies: list[Reply] = []
     for number, item in enumerate(reader.items(turn.get("replies"), (*path, "replies"), "replies")):
