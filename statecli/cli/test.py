@@ -1,4 +1,4 @@
-"""`statecli test`: conversations as tests, offline, and what of the graphs they have seen."""
+"""`statecli test`: conversations as tests, offline, and their coverage of the graphs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from statecli.scenario.job import Result
 
 NAME = "test"
-HELP = "run conversations as tests, offline, and measure what they have seen of their graphs"
+HELP = "run conversations as tests, offline, and measure their coverage"
 EXAMPLE = """\
 A conversation is a YAML or JSON file with `turns`, best in graphs/tests/. For a graph like this,
 
@@ -53,7 +53,7 @@ replies, by what is asked for:
   - {plan: {steps: [..], needs_permission: false}}   {ok: true, reply: ..}   a planner, its steps
   - {verdict: {done: true, next: STATE}}  answer: yes   {skill: {name: .., text: ..}}
 
-expect, after a turn (and, at the top of the file, of the whole):
+expect, in a turn, or beside `turns` for the whole conversation:
   state: S     entered: S or [S, ..]   left: S   ended: true or S   status: limited, stuck, failed
   takes: S or [S, ..], 'A -> B', a place like transitions[1], {from: A, to: B}
   data: {field: value, other: {matches: '^A'}, third: {unset: true}}    collected: [key, ..]

@@ -249,13 +249,19 @@ def _text(seen: Seen, one: Expected) -> Difference | None:
     if fits(one.value, said, there=True) or _folded(said) == _folded(one.value.value):
         return None
     told = f"said: {shown(said, 300)}" if said else "nothing was said"
-    return Difference(one, f"expected the reply to be {one.value}; {told}", said or NOTHING)
+    return Difference(one, f"expected a reply {_that(one.value)}; {told}", said or NOTHING)
 
 
 def _not_said(seen: Seen, one: Expected) -> Difference | None:
     if not fits(one.value, seen.said, there=True):
         return None
-    return Difference(one, f"expected no reply like {one.value}; said: {shown(seen.said, 300)}")
+    return Difference(one, f"expected no reply {_that(one.value)}; said: {shown(seen.said, 300)}")
+
+
+def _that(test: Test) -> str:
+    """A test of a text, in words."""
+    words = {"equals": "that is", "matches": "that matches", "contains": "that contains"}
+    return f"{words[test.op]} {shown(test.value, 200)}"
 
 
 def _folded(text: str) -> str:
@@ -295,7 +301,7 @@ def _refused(seen: Seen, one: Expected) -> Difference | None:
         return None
     more = "; ".join(told) or "nothing"
     actual = told[0] if told else NOTHING
-    return Difference(one, f"expected a refusal of {one.value}; refused: {more}", actual)
+    return Difference(one, f"expected a refusal {_that(one.value)}; refused: {more}", actual)
 
 
 def _turns(seen: Seen, one: Expected) -> Difference | None:

@@ -11,7 +11,7 @@ from statecli.model.graph import Graph
 from statecli.scenario.counts import Key
 from statecli.scenario.moves import NEUTRAL, typed
 from statecli.scenario.runner import Case, Played, play, prepared
-from statecli.scenario.search import Search, Step
+from statecli.scenario.search import BUDGET, Search, Step
 from statecli.scenario.writing import expected_of
 from statecli.text.conversation import read, write
 
@@ -29,11 +29,11 @@ class Suggestion(NamedTuple):
 
 
 def suggestions(
-    graph: Graph, wanted: Sequence[Key], *, name: str, digest: str
+    graph: Graph, wanted: Sequence[Key], *, name: str, digest: str, budget: int = BUDGET
 ) -> tuple[list[Suggestion], bool]:
     """A shortest conversation for each way that was not taken, and whether the search was
     complete: then the ways without one cannot be taken, as far as it can tell."""
-    search = Search(graph, wanted).run()
+    search = Search(graph, wanted, budget).run()
     found: list[Suggestion] = []
     for key in wanted:
         steps = search.found.get(key)

@@ -81,8 +81,11 @@ class Values:
             samples = [v for v in classes(field, closed).samples if v is not ABSENT]
             if len(closed) < len(tests):
                 samples += candidates(field, tests)
-        samples += self._loose.get(name, [])
-        if not samples or samples == [True]:
+        loose = self._loose.get(name, [])
+        samples += loose
+        if loose or not tests:  # nothing shows which values are alike
+            samples += self._whole(field)
+        if not tests or samples == [True]:
             samples = [self._plain(field), *samples]
         seen: set[str] = set()
         for value in samples:
@@ -102,6 +105,12 @@ class Values:
         if known.reducer in ("append", "append_messages"):
             return known._replace(type="any", values=())
         return known._replace(has_default=False)
+
+    def _whole(self, field: Field) -> list[Any]:
+        """All values of a type that has few, where a guard asks about it."""
+        if not self.reads(field.name):
+            return []
+        return [True, False] if field.type == "bool" else list(field.values)
 
     def _plain(self, field: Field) -> Any:
         if field.type == "enum":
