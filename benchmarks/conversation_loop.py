@@ -34,18 +34,22 @@ states:
 tools: {shop: {command: [shop]}}
 """
 TURNS = (
-    "  - say: Where is my order {n}?\n"
-    "    replies:\n"
-    "      - {{writes: {{topic: order, number: {n}}}, reply: Let me look it up.}}\n"
-    "      - {{calls: [shop.find: {{number: {n}}}]}}\n"
-    "      - {{result: {{place: Hamburg}}}}\n"
-    "    expect: {{takes: [sort, look_up, hear], state: hear, data: {{number: {n}}}}}\n",
-    "  - say: It does not work, {n} times\n"
-    "    replies:\n"
-    "      - {{writes: {{topic: trouble}}, reply: I see.}}\n"
-    "      - {{reply: Switch it off and on.}}\n"
-    "      - {{choice: hear}}\n"
-    "    expect: {{state: hear, said: off and on, guards: {{help: true}}}}\n",
+    (
+        "  - say: Where is my order {n}?\n"
+        "    replies:\n"
+        "      - {{writes: {{topic: order, number: {n}}}, reply: Let me look it up.}}\n"
+        "      - {{calls: [shop.find: {{number: {n}}}]}}\n"
+        "      - {{result: {{place: Hamburg}}}}\n"
+        "    expect: {{takes: [sort, look_up, hear], state: hear, data: {{number: {n}}}}}\n"
+    ),
+    (
+        "  - say: It does not work, {n} times\n"
+        "    replies:\n"
+        "      - {{writes: {{topic: trouble}}, reply: I see.}}\n"
+        "      - {{reply: Switch it off and on.}}\n"
+        "      - {{choice: hear}}\n"
+        "    expect: {{state: hear, said: off and on, guards: {{help: true}}}}\n"
+    ),
 )
 
 

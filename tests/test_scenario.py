@@ -50,8 +50,8 @@ def test_it_passes() -> None:
          "7:5: the run has ended before this turn"),
         (("    expect", "      - reply: And more\n    expect"),
          "6:9: nobody asked for this reply ('reply'): 'And more'"),
-        (("    replies:\n      - {writes: {intent: refund}, reply: Sorry!}\n", "    replies: [a]\n"),
-         "4:15: 'sort' asks for its fields ('writes'), but the next reply has 'reply'"),
+        (("{writes: {intent: refund}, reply: Sorry!}", "{reply: a}"),
+         "5:9: 'sort' asks for its fields ('writes'), but the next reply has 'reply'"),
     ],
 )  # fmt: skip
 def test_what_goes_wrong_has_its_place(change: tuple[str, str], problem: str) -> None:
@@ -74,8 +74,8 @@ states:
 def test_a_run_that_is_stuck_fails_unless_that_is_expected() -> None:
     talk = "graph: graph.yaml\nturns:\n  - {say: bad}\n"
     result = played(TRAP, talk)
-    assert told(result) == ["x.yaml:3:5: the run is stuck in 'judge': nothing holds in 'judge' "
-                            "(-> bye: does not hold)"]  # fmt: skip
+    assert told(result) == [("x.yaml:3:5: the run is stuck in 'judge': nothing holds in 'judge' "
+                            "(-> bye: does not hold)")]  # fmt: skip
     assert "  -> bye: mood is good  [does not hold]  (mood is 'bad')" in result.problems[0].details
     assert played(TRAP, f"{talk[:-2]}, expect: {{status: stuck}}}}\n").status == "passed"
 
