@@ -27,7 +27,8 @@ def played(
 ) -> Result:
     """What comes of a conversation."""
     opened = graph_of(graph)
-    order = Order(lambda _path, _conversation: opened, coverage, update, model, everything)
+    asked = None if model is None else (lambda _: model)
+    order = Order(lambda _path, _conversation: opened, coverage, update, asked, everything)
     return run(name, conversation.encode(), order)
 
 

@@ -6,9 +6,9 @@ import argparse
 import asyncio
 import os
 
+from statecli.cli.asked import Asked
 from statecli.cli.output import write
 from statecli.cli.suggesting import written
-from statecli.cli.test import model_of
 from statecli.scenario.job import Graph
 from statecli.scenario.persona import Talked, talk
 from statecli.scenario.walks import WRONG
@@ -22,8 +22,7 @@ def simulated(args: argparse.Namespace, opened: Graph) -> int:
     """Talk as each persona; 1 where a run went wrong."""
     graph = opened.loaded.graph
     assert graph is not None
-    model = model_of(args)
-    assert model is not None
+    model = Asked(args).of(opened)
     code = 0
     for persona in args.persona:
         work = talk(graph, persona, model, most=args.max_turns, budget=args.budget_cost,

@@ -12,7 +12,6 @@ from statecli.model.unable import Unable
 
 if TYPE_CHECKING:
     from statecli.cli.conversations import Conversations, Found
-    from statecli.model.ports import Provider
     from statecli.scenario.job import Result
 
 NAME = "test"
@@ -192,28 +191,15 @@ def played(args: argparse.Namespace, found: Sequence[Found]) -> Iterator[Result]
         update=args.update,
         everything=args.expect == "all",
     )  # fmt: skip
-    order = order._replace(model=model_of(args))
+    if args.model is not None:
+        from statecli.cli.asked import Asked
+
+        order = order._replace(model=Asked(args).of)
     for path, content, trouble in found:
         if content is None:
             yield Result(path, "", "", "error", (Told(path, 0, "", trouble),))
         else:
             yield run(path, content, order)
-
-
-def model_of(args: argparse.Namespace) -> Provider | None:
-    """The model that is asked; None where the files answer. A script plays one with all its
-    replies in a row, whatever the turns."""
-    if args.model is None:
-        return None
-    from statecli.cli.models import named
-    from statecli.llm.script import ScriptProvider
-    from statecli.text.conversation import Turn
-
-    found = named(args.model)
-    if isinstance(found, ScriptProvider):
-        replies = [reply for turn in found.conversation.turns for reply in turn.replies]
-        found.begin(Turn(None, tuple(replies), {}, ("turns",)))
-    return found
 
 
 def _told(args: argparse.Namespace, files: Conversations, results: Sequence[Result]) -> int:

@@ -71,10 +71,13 @@ class Completing(Rehearsal):
 
 
 def complete(
-    path: str, content: bytes, graph_of: Callable[[str, Conversation], Graph], model: Provider
+    path: str,
+    content: bytes,
+    graph_of: Callable[[str, Conversation], Graph],
+    model: Callable[[Graph], Provider],
 ) -> Result:
-    """The file with the replies of a model, and with expectations if it had none. Raises
-    BadConversation where it cannot be read."""
+    """The file with the replies of a model (that of its graph), and with expectations if it had
+    none. Raises BadConversation where it cannot be read."""
     conversation = read(path, content)
     graph = graph_of(path, conversation)
     assert graph.loaded.graph is not None
@@ -82,7 +85,7 @@ def complete(
     if not isinstance(case, Case):
         first = case[0]
         raise BadConversation(f"{conversation.where(first.path)}: {first.message}")
-    script = Completing(conversation, model)
+    script = Completing(conversation, model(graph))
     head = Result(path, conversation.about, graph.path, "passed")
     if not any(script._lacks(turn) for turn in conversation.turns):
         return head._replace(notes=("every turn has its replies already",))

@@ -68,13 +68,13 @@ class Result(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What is to be done with each file. `model` plays instead of the file; `everything`: compare
-    all that is expected, also then."""
+    """What is to be done with each file. `model` finds who plays instead of the file;
+    `everything`: compare all that is expected, also then."""
 
     graph_of: Callable[[str, Conversation], Graph]
     coverage: bool = False
     update: bool = False
-    model: Provider | None = None
+    model: Callable[[Graph], Provider] | None = None
     everything: bool = False
 
 
@@ -120,7 +120,7 @@ def _run(path: str, content: bytes, order: Order) -> Result:
         return head._replace(problems=told)
     script = None
     if order.model is not None:
-        script = Rehearsal(conversation, order.model)
+        script = Rehearsal(conversation, order.model(graph))
         if not order.everything:
             case = _states_only(case)
     played = play(case, script=script, custom=graph.custom, waits=script is not None)

@@ -1,0 +1,41 @@
+"""The model that `test` asks instead of the file: found once for each graph."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from statecli.llm.script import ScriptProvider
+from statecli.text.conversation import Turn
+
+if TYPE_CHECKING:
+    from statecli.model.ports import Provider
+    from statecli.scenario.job import Graph
+
+
+class Asked:
+    """Finds the model of `--model` for each graph."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self._known: dict[str, Provider] = {}
+
+    def of(self, graph: Graph) -> Provider:
+        """The model for a graph. Raises Unable where it cannot be used."""
+        found = self._known.get(graph.path)
+        if found is None:
+            found = self._known[graph.path] = in_a_row(self._open(graph))
+        return found
+
+    def _open(self, _graph: Graph) -> Provider:
+        from statecli.cli.models import named
+
+        return named(self.args.model)
+
+
+def in_a_row(found: Provider) -> Provider:
+    """A script plays a model with all its replies in a row, whatever the turns."""
+    if isinstance(found, ScriptProvider):
+        replies = [reply for turn in found.conversation.turns for reply in turn.replies]
+        found.begin(Turn(None, tuple(replies), {}, ("turns",)))
+    return found
