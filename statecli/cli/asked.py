@@ -27,6 +27,15 @@ class Asked:
             found = self._known[graph.path] = in_a_row(self._open(graph))
         return found
 
+    def close(self) -> None:
+        """Let go of what the models hold: connections."""
+        from statecli.session.drive import finished
+
+        for found in self._known.values():
+            close = getattr(found, "aclose", None)
+            if close is not None:
+                finished(close(), waits=True)
+
     def _open(self, _graph: Graph) -> Provider:
         from statecli.cli.models import named
 

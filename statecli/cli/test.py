@@ -191,15 +191,19 @@ def played(args: argparse.Namespace, found: Sequence[Found]) -> Iterator[Result]
         update=args.update,
         everything=args.expect == "all",
     )  # fmt: skip
+    asked = None
     if args.model is not None:
         from statecli.cli.asked import Asked
 
-        order = order._replace(model=Asked(args).of)
+        asked = Asked(args)
+        order = order._replace(model=asked.of)
     for path, content, trouble in found:
         if content is None:
             yield Result(path, "", "", "error", (Told(path, 0, "", trouble),))
         else:
             yield run(path, content, order)
+    if asked is not None:
+        asked.close()
 
 
 def _told(args: argparse.Namespace, files: Conversations, results: Sequence[Result]) -> int:
