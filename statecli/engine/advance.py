@@ -87,6 +87,11 @@ class Engine:
     def snapshot(self) -> Snapshot:
         return self.to.snapshot
 
+    @property
+    def told(self) -> Snapshot | None:
+        """Where the run is after what was yielded so far; None while its end is still held back."""
+        return None if self._end else self.to.snapshot
+
     async def advance(self, line: str | None = None) -> AsyncIterator[list[Body] | Delta]:
         """The person's line (None: go on), then everything until the next wait. Raises Unanswered
         where lines off a terminal did not fit."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
-from statecli.model.data import is_map
+from statecli.model.data import is_map, shown
 from statecli.model.ports import (
     Ask,
     Call,
@@ -19,6 +19,8 @@ from statecli.model.ports import (
     ToolSpec,
     Unanswered,
 )
+from statecli.model.span import Path
+from statecli.model.wording import listed
 from statecli.text.conversation import Conversation, Reply, Turn, calls_of
 
 #: What a witness says where text is asked for.
@@ -53,7 +55,15 @@ _NAMES = {
 
 
 class OffScript(Unanswered):
-    """The run asks for something that the file does not have; the text begins with the place."""
+    """The run asks for something that the file does not have; the text begins with the place.
+
+    `path` and `said` are the place and the rest of the text.
+    """
+
+    def __init__(self, conversation: Conversation, path: Path, said: str) -> None:
+        super().__init__(f"{conversation.where(path)}: {said}")
+        self.path = path
+        self.said = said
 
 
 class ScriptProvider:
@@ -83,8 +93,10 @@ class ScriptProvider:
 
     def place(self) -> str:
         """Where the turn stands that is played."""
-        path = self._turn.path if self._turn is not None else ("turns",)
-        return self.conversation.where(path)
+        return self.conversation.where(self._at())
+
+    def _at(self) -> Path:
+        return self._turn.path if self._turn is not None else ("turns",)
 
     def next_reply(self) -> Reply | None:
         """The reply that comes next."""
@@ -92,10 +104,17 @@ class ScriptProvider:
 
     def unused(self) -> str:
         """The reply of the turn that nobody asked for, with its place; empty if all were used."""
+        left = self.left_over()
+        return str(OffScript(self.conversation, *left)) if left is not None else ""
+
+    def left_over(self) -> tuple[Path, str] | None:
+        """The same, as the place and what to say of it."""
         if not self._queue:
-            return ""
+            return None
         reply = self._queue[0]
-        return f"{self.conversation.where(reply.path)}: nobody asked for this reply ({_has(reply)})"
+        text = reply.items.get("reply")
+        told = f": {shown(text)}" if isinstance(text, str) else ""
+        return reply.path, f"nobody asked for this reply ({_has(reply)}){told}"
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""
@@ -109,7 +128,7 @@ class ScriptProvider:
             if request.what == "delta":
                 yield Chunk(value={"reply": SILENCE})
                 return
-        asked = f"'{request.state.name}' asks for {_NAMES.get(request.what, f'a {request.what}')}"
+        asked = f"'{request.state.name}' asks for {_wanted(request)}"
         reply = self._take(asked, keys, keep=request.what == "tool")
         for chunk in self._chunks(request, reply):
             yield chunk
@@ -126,12 +145,13 @@ class ScriptProvider:
         another answer follows, else once they are done: the model is asked again after calls.
         With `keep` the calls stay for the question that comes next."""
         if not self._queue:
-            raise OffScript(f"{self.place()}: {asked}, but this turn has no reply left")
+            said = f"{asked}, but this turn has no reply left"
+            raise OffScript(self.conversation, self._at(), said)
         reply = self._queue[0]
         if not reply.fits(*keys):
-            where = self.conversation.where(reply.path)
-            listed = " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
-            raise OffScript(f"{where}: {asked} ({listed}), but the next reply has {_has(reply)}")
+            known = " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
+            said = f"{asked} ({known}), but the next reply has {_has(reply)}"
+            raise OffScript(self.conversation, reply.path, said)
         if keep and "calls" in reply.items:
             return reply
         self._queue.pop(0)
@@ -210,6 +230,19 @@ class ScriptProvider:
 def as_text(value: Any) -> str:
     """A result as a model reads it."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _wanted(request: Request) -> str:
+    """What is asked for, in words, with what it may be."""
+    name = _NAMES.get(request.what, f"a {request.what}")
+    names: Sequence[str] = ()
+    if request.what == "choice":
+        names = [option.name for option in request.options]
+    elif request.what == "delta":
+        names = request.state.writes
+    return (
+        f"{name}: {listed(names, 'or' if request.what == 'choice' else 'and')}" if names else name
+    )
 
 
 def _has(reply: Reply) -> str:

@@ -206,7 +206,9 @@ def _conversation(document: Document) -> Conversation:
 def _turn(reader: _Reader, value: Any, path: Path) -> Turn:
     turn = reader.mapping(value, path, TURN_KEYS, "a turn")
     say = turn.get("say")
-    if say is not None:
+    if type(say) in (int, float):  # what people say is text, however it looks
+        say = reader.document.raw((*path, "say"))
+    elif say is not None:
         say = reader.text(say, (*path, "say"), "say")
     replies: list[Reply] = []
     for number, item in enumerate(reader.items(turn.get("replies"), (*path, "replies"), "replies")):
@@ -284,9 +286,11 @@ def write(
     digest: str,
     about: str = "",
     lines: bool = False,
+    compact: bool = False,
     **head: Any,
 ) -> str:
-    """A conversation as `read` takes it: YAML, or with `lines` JSONL."""
+    """A conversation as `read` takes it: YAML, or with `lines` JSONL. `compact`: lists and mappings
+    that hold no others stand on one line."""
     top: dict[str, Any] = {"graph": graph, "digest": digest}
     if about:
         top["about"] = about
@@ -294,23 +298,46 @@ def write(
     if lines:
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in [top, *turns])
     top["turns"] = list(turns)
-    return _yaml(top)
+    return _yaml(top, flow=None if compact else False)
 
 
-def _yaml(value: object) -> str:
-    """YAML that YAML 1.1 and 1.2 read alike: PyYAML, a 1.1 writer, leaves `1e3` without quotes."""
+def _yaml(value: object, *, flow: bool | None = False, width: int = 100) -> str:
+    """YAML that YAML 1.1 and 1.2 read alike: PyYAML, a 1.1 writer, leaves `1e3` without quotes.
+
+    `flow`: collections in brackets; None: only those that hold no others.
+    """
     import yaml
 
     class Dumper(yaml.SafeDumper):
         """Quotes every text that is not text to `core_value` either."""
 
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
     def written(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
         style = None if isinstance(core_value(text), str) else "'"
-        if "\n" in text:
+        if "\n" in text and not flow:
             style = "|"  # where YAML allows it; else it becomes quoted
-        if not _BREAKS.isdisjoint(text):
+        if not _BREAKS.isdisjoint(text) or (flow and "\n" in text):
             style = '"'
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Dumper.add_representer(str, written)
-    return yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return yaml.dump(
+        value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=width,
+        default_flow_style=flow,
+    )  # fmt: skip
+
+
+def one_line(value: object, language: str) -> str:
+    """A value on one line, as it may stand anywhere in a file of this language."""
+    if language == "json":
+        return json.dumps(value, ensure_ascii=False)
+    return _yaml([value], flow=True, width=10**9).strip()[1:-1]
+
+
+def in_block(key: str, value: object, column: int) -> str:
+    """``key: value`` in YAML over several lines; those behind the first are indented by `column`.
+    Lists and mappings that hold no others stand on one line."""
+    lines = _yaml({key: value}, flow=None, width=max(40, 100 - column)).rstrip("\n").split("\n")
+    return ("\n" + " " * column).join(lines)

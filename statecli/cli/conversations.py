@@ -1,0 +1,198 @@
+"""Which conversation files a command line means, and the graph that each belongs to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from statecli.cli.one_graph import config_of
+from statecli.cli.running import Opened, custom_kinds, near
+from statecli.discover import SUFFIXES, Search, identity, reason_of
+from statecli.load.loader import load
+from statecli.model.nearest import nearest
+from statecli.model.unable import Unable
+from statecli.scenario.job import Graph
+from statecli.text.conversation import BadConversation, Conversation
+from statecli.text.document import MAX_BYTES
+from statecli.text.excerpt import plain
+
+#: Stands in every conversation file.
+_MARK = (b"turns", b'"say"', b'"replies"')
+
+
+class Found(NamedTuple):
+    """A conversation file and its bytes; None where they could not be read (`trouble` says why)."""
+
+    path: str
+    content: bytes | None
+    trouble: str = ""
+
+
+class Conversations:
+    """The files of a command line, in order. A graph stands for the conversations that name it, in
+    its folder and the folders below."""
+
+    def __init__(self, words: Sequence[str], excludes: Callable[[str], bool]) -> None:
+        self.excludes = excludes
+        self.found: dict[str, Found] = {}
+        self.graphs: list[str] = []
+        for word in words:
+            self._add(word)
+
+    def _add(self, word: str) -> None:
+        search = Search([word], self.excludes, (*SUFFIXES, ".jsonl"))
+        if search.trouble:
+            raise Unable(search.trouble[0])
+        before = len(self.found)
+        graphs = len(self.graphs)
+        for path, named in search.candidates:
+            found = _read(path.removeprefix("./") if not path.startswith("../") else path)
+            if named and found.content is not None and not is_conversation(path, found.content):
+                self._of_graph(path)
+            elif named or is_conversation(path, found.content or b""):
+                self.found.setdefault(identity(path), found)
+            elif b"states" in (found.content or b""):
+                self.graphs.append(path)
+        if len(self.found) == before and len(self.graphs) == graphs and not search.candidates:
+            raise Unable(f"{word}: no conversation is here", _WAY)
+
+    def _of_graph(self, path: str) -> None:
+        """The conversations that name a graph."""
+        if load(path).graph is None:
+            raise Unable(f"{path}: this is neither a conversation nor a graph", _WAY)
+        self.graphs.append(path)
+        folder = os.path.dirname(path) or "."
+        for candidate in Search([folder], self.excludes, (*SUFFIXES, ".jsonl")).candidates:
+            found = _read(candidate.path)
+            if is_conversation(candidate.path, found.content or b""):
+                named = graph_named(candidate.path, found.content or b"")
+                if named and identity(named) == identity(path):
+                    self.found.setdefault(identity(candidate.path), found)
+
+
+_WAY = "statecli test --help shows how one is written; /save FILE in a chat writes one"
+
+
+def _read(path: str) -> Found:
+    try:
+        with open(path, "rb") as file:
+            return Found(path, file.read(MAX_BYTES + 1))
+    except OSError as error:
+        return Found(path, None, reason_of(error))
+
+
+def is_conversation(path: str, content: bytes) -> bool:
+    """Whether a file looks like a conversation: it has `turns` and no states."""
+    if not any(mark in content for mark in _MARK):
+        return False
+    if path.endswith(".jsonl"):
+        return True
+    import re
+
+    if re.search(rb"""(?m)^\s{0,2}["']?turns["']?\s*:|^\s*\{\s*["']?turns["']?\s*:""", content):
+        return not re.search(
+            rb"""(?m)^["']?(?:states|initial|initial_state_id)["']?\s*:""", content
+        )
+    if not content.lstrip().startswith(b"{"):
+        return False
+    from statecli.text import reading
+
+    value = reading.document(path, content).value
+    return isinstance(value, dict) and "turns" in value and "states" not in value
+
+
+def graph_named(path: str, content: bytes) -> str | None:
+    """The graph that a conversation names, if there is one at that place."""
+    from statecli.text import reading
+
+    text = content.partition(b"\n")[0] if path.endswith(".jsonl") else content
+    value = reading.document(path, text).value
+    name = value.get("graph") if isinstance(value, dict) else None
+    return resolved(path, name) if isinstance(name, str) and name else None
+
+
+def resolved(path: str, name: str) -> str | None:
+    """Where the graph of a conversation is: beside the file, one folder up, or below where we
+    are."""
+    folder = os.path.dirname(path)
+    above = os.path.dirname(os.path.abspath(folder or "."))
+    for place in (folder, above, "", "graphs"):
+        candidate = os.path.normpath(os.path.join(place, name))
+        if os.path.isfile(candidate):
+            return (
+                near(candidate)
+                if os.path.isabs(candidate) and not os.path.isabs(name)
+                else candidate
+            )
+    return None
+
+
+class Graphs:
+    """The graphs of the conversations, each read once."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self._known: dict[str, Graph | Unable] = {}
+
+    def of(self, path: str, conversation: Conversation) -> Graph:
+        """The graph of a conversation. Raises BadConversation where it names none that is there."""
+        if self.args.graph:
+            return self.open(self.args.graph)
+        if not conversation.graph:
+            where = conversation.where(())
+            raise BadConversation(
+                f"{where}: it names no graph; write 'graph: FILE' or give --graph"
+            )
+        found = resolved(path, conversation.graph)
+        if found is None:
+            where = conversation.where(("graph",))
+            hint = _near_names(path, conversation.graph)
+            raise BadConversation(f"{where}: there is no graph '{conversation.graph}'{hint}")
+        return self.open(found)
+
+    def open(self, path: str) -> Graph:
+        """A graph by its path. Raises Unable for one that cannot be run."""
+        key = identity(path)
+        known = self._known.get(key)
+        if known is None:
+            try:
+                known = self._open(path)
+            except Unable as error:
+                known = error
+            self._known[key] = known
+        if isinstance(known, Unable):
+            raise known
+        return known
+
+    def _open(self, path: str) -> Graph:
+        found = _read(path)
+        if found.content is None:
+            raise Unable(f"{path}: {found.trouble}")
+        config = config_of(self.args, path)
+        loaded = load(path, found.content, config.form(path))
+        graph = loaded.graph
+        if graph is None or not graph.states:
+            raise Unable(f"{plain(path)}: this is no graph that could be run", _check(path))
+        for state in graph.states.values():
+            if state.fans_out:
+                told = f"'{plain(state.name)}' takes several ways at once (fanout: all)"
+                raise Unable(f"{path}: {told}; branches cannot be run yet")
+        text = loaded.document.text
+        custom = custom_kinds(Opened(path, text, graph, config), self.args)
+        return Graph(path, text, loaded, config, custom)
+
+
+def _check(path: str) -> str:
+    return f"statecli validate {path} says what is wrong"
+
+
+def _near_names(path: str, name: str) -> str:
+    """A hint at a file with a name that is close."""
+    folder = os.path.dirname(path) or "."
+    names: list[str] = []
+    for place in (folder, os.path.join(folder, "..")):
+        names += [n for n in os.listdir(place) if n.endswith(SUFFIXES)]
+    close = nearest(os.path.basename(name), names)
+    return f"; did you mean '{close}'?" if close else " beside it or one folder up"
