@@ -148,6 +148,9 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     provider, first = await models.chosen(opening.confirming(lines) if terminal else None)
     box = toolbox(args, opened, lines, screen)
     say(plain(first))
+    warning = models.warning(provider)
+    if warning:
+        tell(warning)
     store = _traced(args, open_store(args, opened.config))
     held = opening.Held()
     talk: Talk | None = None
@@ -284,7 +287,9 @@ def _again(args: argparse.Namespace, run_: str) -> str:
     if args.model and not args.model.startswith(("script:", "replay:")):
         words += ["--model", args.model]
     if args.base_url:
-        words += ["--base-url", args.base_url]
+        from statecli.llm.servers import shown
+
+        words += ["--base-url", shown(args.base_url)]
     for name in args.allow_tools:
         words += ["--allow-tools", name]
     return shlex.join(words + (["--allow-plugins"] if args.allow_plugins else []))
