@@ -291,7 +291,7 @@ def test_model() -> None:
     assert chat.after("/model") == ["rules plays the model"]
     assert chat.after("/model human") == ["human plays the model now"]
     assert "My own words" in chat.seen
-    assert "cannot be used" in Chat(STATES, "/model gpt").after("/model gpt")[0]
+    assert "no model is named" in Chat(STATES, "/model gpt").after("/model gpt")[0]
     seen = Chat(STATES, "/model script:x.yaml").after("/model script:x.yaml")
     assert seen == ["a script brings its own lines: start it with --model, or play it with /test"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from statecli.chat import views
@@ -12,7 +11,7 @@ from statecli.kernel.values import Unfit, parsed
 from statecli.model.data import shown
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
-from statecli.session.session import digest, effective
+from statecli.session.session import effective
 from statecli.store.rows import line as row
 from statecli.text.whole_file import write_file
 
@@ -246,7 +245,7 @@ async def _tools(talk: Talk, rest: str) -> None:
 
 @command("FILE", "write the conversation as a file that a script or a test can play")
 async def _save(talk: Talk, rest: str) -> None:
-    from statecli.text.conversation import write
+    from statecli.chat.record import conversation
 
     name = _file(rest)
     if not name:
@@ -256,16 +255,7 @@ async def _save(talk: Talk, rest: str) -> None:
         reason = f"this conversation cannot be played from a file: {talk.recording.gap}"
         say(talk, [f"{reason}; /export writes every event"])
         return
-    stored = talk.session.store.get(talk.session.run)
-    text = write(
-        [turn for turn in talk.recording.turns if turn],
-        graph=Path(talk.session.path).name,
-        digest=digest(stored.text) if stored is not None else "",
-        about=f"session {talk.session.run}",
-        lines=name.endswith(".jsonl"),
-        data=views.given(talk.session),
-    )
-    written(talk, name, text)
+    written(talk, name, conversation(talk, lines=name.endswith(".jsonl")))
 
 
 @command("FILE", "write every event as one JSON line")

@@ -31,8 +31,6 @@ _OPTIONAL = {
 _SETTINGS = ("temperature", "top_p", "max_tokens", "seed")
 #: Requests whose text is shown only as far as it is the "reply" of a JSON object.
 _WRAPPED = ("delta", "step")
-#: Requests whose answer is read by who asked: it knows which names there are.
-_NAMES = ("choice", "tool")
 
 
 class Sending:
@@ -43,6 +41,7 @@ class Sending:
         self.request = request
         self.target = target
         self.without = provider.without(target)
+        self.client = provider.client(target)
         self.bill = Bill(target.wanted.name, target.wanted.settings.get("prices"))
         self.spoken = Spoken(reply_only=request.what in _WRAPPED)
 
@@ -61,8 +60,7 @@ class Sending:
             for call in calls:
                 yield Chunk(call=call)
         else:
-            named = self.request.what in _NAMES
-            yield Chunk(text=text, value=None if named else value_in(text, sent.schema))
+            yield Chunk(text=text, value=value_in(text, sent.schema))
         yield Chunk(usage=self.bill.usage())
 
     def _sheet(self) -> Sheet:
@@ -150,7 +148,7 @@ class Sending:
 
     async def _pieces(self, given: dict[str, Any], found: Assembly) -> AsyncIterator[str]:
         """The text of one answer, as it comes; everything else is put together in `found`."""
-        create = self.provider.client(self.target).chat.completions.create
+        create = self.client.chat.completions.create
         if not self.provider.streams:
             yield self._whole(found, await create(**given))
             return

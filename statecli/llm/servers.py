@@ -44,7 +44,8 @@ class Level(NamedTuple):
 
 class Wanted(NamedTuple):
     """A model as it was asked for: its name without prefix and where the name stands; the address,
-    where that stands and whether the person chose it; the variable of its key; its settings."""
+    where that stands and whether the person chose it; the variable of its key, and whether a
+    stranger named that (`key_named`); its settings."""
 
     name: str
     origin: str
@@ -52,6 +53,7 @@ class Wanted(NamedTuple):
     url_origin: str
     own: bool
     variable: str
+    key_named: bool
     settings: Mapping[str, Any]
 
 
@@ -85,12 +87,12 @@ def wanted(levels: Sequence[Level]) -> Wanted | None:
     url = url.rstrip("/")
     variable = _variable(url, server)
     settings = _settings(levels, _text(levels[at], "name"))
-    named = re.fullmatch(r"\$\{(\w+)\}", str(settings.get("api_key") or "").strip())
+    named, stranger = re.fullmatch(r"\$\{(\w+)\}", str(settings.get("api_key") or "")), False
     if named is not None and named[1] != variable:
         # Which secret goes to which server is for the person to say, not for a graph.
-        variable = named[1]
-        own = own and _owns(levels, "api_key")
-    return Wanted(name, levels[at].origin, url, origin, own, variable, settings)
+        variable, stranger = named[1], not _owns(levels, "api_key")
+    own = own and not stranger
+    return Wanted(name, levels[at].origin, url, origin, own, variable, stranger, settings)
 
 
 def _owns(levels: Sequence[Level], key: str) -> bool:
@@ -127,6 +129,11 @@ def _host(url: str) -> str:
         return (urlsplit(url).hostname or "").casefold()
     except ValueError:
         return ""
+
+
+def is_known(url: str) -> bool:
+    """Whether an address is on one of the servers that are known to want a key."""
+    return _host(url) in {_host(server.url) for server in SERVERS.values() if server.variable}
 
 
 def table(value: object) -> Mapping[str, Any]:

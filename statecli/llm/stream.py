@@ -44,12 +44,11 @@ class Assembly:
     def whole(self, completion: Any) -> str:
         """An answer that came at once; its text."""
         self._spent(completion)
+        self.finish = "stop"
         choices = getattr(completion, "choices", None)
         if not isinstance(choices, list) or not choices:
             return ""
-        text = self._choice(choices[0], getattr(choices[0], "message", None))
-        self.finish = self.finish or "stop"
-        return text
+        return self._choice(choices[0], getattr(choices[0], "message", None))
 
     @property
     def complete(self) -> bool:
