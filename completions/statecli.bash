@@ -9,7 +9,7 @@ _shtab_statecli_subparsers=(validate explain chat sessions)
 
 _shtab_statecli_validate_option_strings=(-h --help --version --no-color --debug --config --form --strict-input --allow-empty --stdin-filename --select --ignore --extend-select --severity --list-rules --verify --no-verify --fail-on --strict --exit-zero --format -o --output -v --verbose --all --fix --unsafe-fixes --diff)
 _shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug --config --format --form)
-_shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --force --allow-plugins)
+_shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --base-url --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --record --no-stream --force --allow-plugins)
 _shtab_statecli_sessions_option_strings=(-h --help --version --no-color --debug --config --store -o --output --days --json)
 _shtab_statecli_option_strings=(-h --help --version --no-color --debug --config)
 
@@ -22,6 +22,7 @@ _shtab_statecli_explain___config_COMPGEN=_shtab_compgen_files
 _shtab_statecli_chat_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_statecli_chat___config_COMPGEN=_shtab_compgen_files
 _shtab_statecli_chat___trace_COMPGEN=_shtab_compgen_files
+_shtab_statecli_chat___record_COMPGEN=_shtab_compgen_files
 _shtab_statecli_sessions___config_COMPGEN=_shtab_compgen_files
 _shtab_statecli_sessions__o_COMPGEN=_shtab_compgen_files
 _shtab_statecli_sessions___output_COMPGEN=_shtab_compgen_files
@@ -70,6 +71,7 @@ _shtab_statecli_chat___debug_nargs=0
 _shtab_statecli_chat___resume_nargs='?'
 _shtab_statecli_chat___step_nargs=0
 _shtab_statecli_chat___json_nargs=0
+_shtab_statecli_chat___no_stream_nargs=0
 _shtab_statecli_chat___force_nargs=0
 _shtab_statecli_chat___allow_plugins_nargs=0
 _shtab_statecli_sessions__h_nargs=0

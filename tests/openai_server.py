@@ -358,3 +358,25 @@ def outside_of_the_subset(schema: Any, depth: int = 1) -> list[str]:
     for item in schema.get("anyOf", ()):
         found += outside_of_the_subset(item, depth + 1)
     return found
+
+
+# --- brains ---------------------------------------------------------------------------------------
+
+
+def echo(body: dict[str, Any]) -> Answer:
+    """Says what was said; where a schema is asked for, the first thing that fits it."""
+    said = next((m["content"] for m in reversed(body["messages"]) if m["role"] == "user"), "")
+    form = body.get("response_format")
+    if form is not None:
+        return value(_first(form["json_schema"]["schema"], said))
+    return text("You said: ", said)
+
+
+def _first(schema: Mapping[str, Any], said: str) -> Any:
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    if kind == "object":
+        return {key: _first(item, said) for key, item in schema.get("properties", {}).items()}
+    firsts: dict[Any, Any] = {"boolean": False, "integer": 1, "number": 1.5, "array": []}
+    return firsts.get(kind, said)

@@ -100,7 +100,7 @@ def test_an_agent_answers(streams: bool) -> None:
 
 
 def test_settings_are_sent_and_prices_make_the_cost() -> None:
-    settings = {"temperature": 0, "top_p": 0.5, "max_tokens": 99, "seed": 7}
+    settings: dict[str, Any] = {"temperature": 0, "top_p": 0.5, "max_tokens": 99, "seed": 7}
     with Server(text("Hi")) as server:
         prices = {"input": 2.0, "output": 8.0}
         chat = Chat(AGENT, "hello", provider=served(server, prices=prices, **settings))

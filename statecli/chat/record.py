@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from statecli.chat import views
 from statecli.session.session import digest
@@ -19,13 +19,18 @@ def conversation(talk: Talk, *, lines: bool) -> str:
 
     stored = talk.session.store.get(talk.session.run)
     return write(
-        [turn for turn in talk.recording.turns if turn],
+        [_ordered(turn) for turn in talk.recording.turns if turn],
         graph=Path(talk.session.path).name,
         digest=digest(stored.text) if stored is not None else "",
         about=f"session {talk.session.run}",
         lines=lines,
         data=talk.recording.clean(views.given(talk.session)),
     )
+
+
+def _ordered(turn: dict[str, Any]) -> dict[str, Any]:
+    """A turn as one reads it: what was said, what was answered, where it went."""
+    return {key: turn[key] for key in ("say", "replies", "chose") if key in turn}
 
 
 class Record:

@@ -89,14 +89,14 @@ class Models:
             "base_url": os.environ.get("STATECLI_BASE_URL"),
         }
         settings, config = self.opened.graph.settings, self.opened.config
-        levels = [Level(origin, options)]
+        levels = [Level(origin, options, url_origin="from --base-url")]
         if state is not None and table(state.settings.get("model")):
             of_state = table(state.settings["model"])
             levels.append(Level(f"from '{state.name}' in the graph", of_state, own=False))
         return [
             *levels,
             Level("from the graph", table(settings.get("model")), own=False),
-            Level("from STATECLI_MODEL", environment),
+            Level("from STATECLI_MODEL", environment, url_origin="from STATECLI_BASE_URL"),
             Level(f"from {config.file}", config.model, own=not self._beside(config)),
             Level(f"from {self.own.file}", self.own.model),
         ]
@@ -203,8 +203,8 @@ class Models:
 
         key = f" and your {wanted.variable}" if Key(wanted.variable) else ""
         question = (
-            f"The address {plain(shown(wanted.url))} stands {wanted.url_origin}: this "
-            f"conversation{key} would be sent there. Is that all right?"
+            f"This conversation{key} would be sent to {plain(shown(wanted.url))}, an address "
+            f"{wanted.url_origin}. Is that all right?"
         )
         trust, thing = self._trust(), self._thing(wanted)
         way = f"STATECLI_TRUST={plain(host_of(wanted.url)[0])} allows it; --base-url goes elsewhere"

@@ -35,11 +35,13 @@ DEFAULT = SERVERS["openai"]
 
 
 class Level(NamedTuple):
-    """One place where a model may be configured. `own`: the person's own words, no stranger's."""
+    """One place where a model may be configured. `own`: the person's own words, no stranger's;
+    `url_origin`: where the address stands, if not where the name does."""
 
     origin: str
     settings: Mapping[str, Any]
     own: bool = True
+    url_origin: str = ""
 
 
 class Wanted(NamedTuple):
@@ -77,7 +79,7 @@ def wanted(levels: Sequence[Level]) -> Wanted | None:
     for number, level in enumerate(levels):
         url = _text(level, "base_url")
         if url:
-            own, origin = level.own, level.origin
+            own, origin = level.own, level.url_origin or level.origin
             break
         if number == at and server is not None:
             url, own, origin = server.url, True, level.origin

@@ -289,6 +289,8 @@ def _yaml(value: object) -> str:
 
     def written(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
         style = None if isinstance(core_value(text), str) else "'"
+        if "\n" in text:
+            style = "|"  # where YAML allows it; else it becomes quoted
         if not _BREAKS.isdisjoint(text):
             style = '"'
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
