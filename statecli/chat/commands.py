@@ -109,17 +109,19 @@ async def _why(talk: Talk, rest: str) -> None:
     say(talk, views.why(talk.session.graph, events))
 
 
-@command("", "what a model would be told in this state", anytime=True)
+@command("", "what a model would be sent next", anytime=True)
 async def _prompt(talk: Talk, rest: str) -> None:
-    from statecli.kinds.prompt import system_prompt
+    from statecli.engine.peek import next_request
+    from statecli.llm.messages import sheet
 
-    graph, snapshot = talk.session.graph, talk.snapshot
-    if snapshot.state not in graph.states:
+    if talk.snapshot.state not in talk.session.graph.states:
         say(talk, [views.OVER])
         return
-    text = system_prompt(graph, graph.states[snapshot.state], snapshot)
-    count = len(snapshot.data.get("messages") or ())
-    say(talk, [text or "(no prompt)", f"and {count} message{'' if count == 1 else 's'}"])
+    request = await next_request(talk.session.graph, talk.snapshot, talk.world)
+    if request is None:
+        say(talk, ["nothing before your next line, or it depends on what you say"])
+        return
+    say(talk, views.sent(request, sheet(request)))
 
 
 @command("", "the conversation so far", anytime=True)
