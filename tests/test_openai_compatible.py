@@ -502,7 +502,7 @@ def test_nobody_listens() -> None:
     naps = Naps()
     chat = Chat(AGENT, "a", provider=served(url, naps=naps))
     error = events(chat, Failed)[0].error
-    assert error.startswith(f"{url} cannot be reached (")
+    assert error.startswith(f"no answer from {url} (")
     assert "does the server run?" in error
     assert len(naps.seconds) == 3
 

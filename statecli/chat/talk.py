@@ -315,7 +315,7 @@ class Talk:
                 return 1
             if self.halted:
                 return self.exit_code()
-            if self.snapshot.status in BAD:
+            if self.snapshot.status in BAD and not script.broke:
                 return 1
             left = script.unused()
             if left:

@@ -15,8 +15,6 @@ from statecli.model.ports import Ask, Call, Chunk, ModelError, Provider, Request
 _VALUES = {"choice": "choice", "check": "check", "plan": "plan", "verdict": "verdict",
            "skill": "skill", "tool": "tool", "structured": "value"}  # fmt: skip
 
-#: Answers that may be nothing but a name.
-_TEXTS = ("choice", "tool")
 #: Parts of the usage that stand beside it.
 _BESIDE = ("latency", "attempts", "model")
 
@@ -67,8 +65,8 @@ class RecordingProvider:
     def _keep(self, request: Request, chunks: list[Chunk], failed: str) -> None:
         reply = as_reply(request, chunks)
         if failed:
-            text = {"reply": reply["reply"]} if "reply" in reply else {}
-            reply = {"failed": failed, **text}
+            text = "".join(chunk.text for chunk in chunks)
+            reply = {"failed": failed, **({"reply": text} if text else {})}
         if not reply:
             return
         usage = next((chunk.usage for chunk in reversed(chunks) if chunk.usage is not None), None)
@@ -117,8 +115,7 @@ def as_reply(request: Request, chunks: list[Chunk]) -> dict[str, Any]:
     if calls:
         reply["calls"] = calls
     elif value is None and request.what not in ("reply", "turn", "step"):
-        key = _VALUES.get(request.what)
-        return {key: text} if key in _TEXTS else {"unfit": text} if text else {}
+        return {"raw": text}
     elif request.what == "arguments":
         reply["calls"] = [{request.tools[0].name: value}]
     elif request.what == "delta" and isinstance(value, dict):

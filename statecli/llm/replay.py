@@ -9,7 +9,7 @@ from statecli.llm.asked import Asked, Reader
 from statecli.llm.script import OffScript, ScriptProvider
 from statecli.model.data import is_map
 from statecli.model.ports import Ask, Chunk, Request
-from statecli.text.conversation import Conversation, Reply
+from statecli.text.conversation import Conversation, Reply, Turn
 
 #: So many lines of a difference are shown.
 MAX_LINES = 16
@@ -23,6 +23,11 @@ class ReplayProvider(ScriptProvider):
         super().__init__(conversation)
         self.label = f"replay {conversation.document.path}"
         self._recorded = Reader()
+
+    def begin(self, turn: Turn) -> None:
+        """Take up a turn. Whatever became of one when it was recorded, the next one followed."""
+        super().begin(turn)
+        self.broke = True
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The recorded answer. Raises OffScript."""

@@ -38,7 +38,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "structured": ("value",),
 }
 #: What a model may do whatever it is asked.
-_WHATEVER = ("failed", "unfit")
+_WHATEVER = ("failed", "raw")
 #: Stands for the arguments of a call that cannot be read as such, with what is wrong with them.
 UNREADABLE = "$unreadable"
 #: What is told of an answer beside its usage.
@@ -56,11 +56,13 @@ class OffScript(Unanswered):
 
 
 class ScriptProvider:
-    """Answers from a file, in order. `begin` a turn before its line is sent."""
+    """Answers from a file, in order. `begin` a turn before its line is sent. `broke`: in this turn
+    the file made the model break off, so a run that fails there goes as it is written."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self.label = f"script {conversation.document.path}"
+        self.broke = False
         self._turn: Turn | None = None
         self._queue: list[Reply] = []
         self._calls = 0
@@ -75,6 +77,7 @@ class ScriptProvider:
         """Take up a turn."""
         self._turn = turn
         self._queue = list(turn.replies)
+        self.broke = False
 
     def place(self) -> str:
         """Where the turn stands that is played."""
@@ -111,6 +114,7 @@ class ScriptProvider:
             notes = {key: reply.items[key] for key in _TOLD if key in reply.items}
             yield Chunk(usage={**usage, **notes})
         if "failed" in reply.items:
+            self.broke = True
             raise ModelError(str(reply.items["failed"]))
 
     def _take(self, asked: str, keys: tuple[str, ...], *, keep: bool = False) -> Reply:
@@ -141,8 +145,8 @@ class ScriptProvider:
             if "reply" in items and what in ("reply", "delta", "turn", "step"):
                 yield Chunk(text=items["reply"])
             return
-        if "unfit" in items:
-            yield Chunk(text=items["unfit"])
+        if "raw" in items:
+            yield Chunk(text=items["raw"])
             return
         calls = calls_of(reply)
         if what == "delta":

@@ -238,7 +238,7 @@ class Sending:
 
 def _told(what: Trouble, found: Assembly, tries: int) -> str:
     if found.began:
-        return f"the answer was cut off: {what.message}"
+        return f"the answer was cut off: {what.cut or what.message}"
     return what.message + (f" (asked {tries} times)" if tries > 1 else "")
 
 

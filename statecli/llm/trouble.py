@@ -22,13 +22,15 @@ _MOST = 300
 
 class Trouble(NamedTuple):
     """What went wrong. `again`: it may go away by itself; `wait`: how long the server asks to be
-    left alone, None if it does not say; `status`: of HTTP, 0 where there was no answer."""
+    left alone, None if it does not say; `status`: of HTTP, 0 where there was no answer; `cut`: how
+    to say it in the middle of an answer."""
 
     message: str
     again: bool = False
     wait: float | None = None
     status: int = 0
     param: str = ""
+    cut: str = ""
 
 
 def trouble(error: Exception, where: str, seconds: float, secrets: Collection[str]) -> Trouble:
@@ -41,7 +43,8 @@ def trouble(error: Exception, where: str, seconds: float, secrets: Collection[st
     if isinstance(error, openai.APIStatusError):
         return _status(error, where, secrets)
     if isinstance(error, openai.APIConnectionError):
-        return Trouble(f"{where} cannot be reached ({_cause(error)}); does the server run?", True)
+        told = f"no answer from {where} ({_cause(error)}); does the server run?"
+        return Trouble(told, again=True, cut=f"{where} broke the connection")
     if isinstance(error, openai.APIError):
         said = _short(error.message, secrets)
         return Trouble(f"{where} stopped with an error: {said}", again=True)

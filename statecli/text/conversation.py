@@ -13,7 +13,7 @@ turns:
       - {result: {status: open}}    # what a tool gave back; {error: why} is a failure
       - {answer: "yes"}             # what the person answers in the middle of a step
       - {failed: the server is gone, reply: Well}   # the model broke off after these words
-      - {unfit: Hm.}                  # an answer in which nothing of what was asked for stands
+      - {raw: Hm.}                    # an answer as it was written, where a value was asked for
 ```
 A recording (`chat --record`) also has what each answer took (`usage`, `latency`, `attempts`,
 `model`), what was `asked` for it, and which routes each turn `chose`, by whom.
@@ -39,7 +39,7 @@ from statecli.text.nodes import Node
 #: What one item of `replies` may say; a text may come with calls or writes.
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
-    "skill", "value", "answer", "failed", "unfit", "usage", "latency", "attempts", "model", "asked",
+    "skill", "value", "answer", "failed", "raw", "usage", "latency", "attempts", "model", "asked",
 )  # fmt: skip
 #: Those that only tell about an answer.
 _NOTES = ("usage", "latency", "attempts", "model", "asked")
@@ -221,7 +221,7 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
         raise reader.fail(path, "a reply says nothing; it has 'reply', 'calls', 'choice' or alike")
     for key, item in items.items():
         here = (*path, key)
-        if key in ("reply", "tool", "failed", "unfit") or (key == "choice" and not is_map(item)):
+        if key in ("reply", "tool", "failed", "raw") or (key == "choice" and not is_map(item)):
             reader.text(item, here, key)
         elif key in ("writes", "check", "plan", "verdict", "skill", "asked"):
             reader.map(item, here, key)
