@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -654,3 +655,38 @@ def test_the_timeout_of_a_run_bites_in_the_middle_of_an_answer() -> None:
         assert [(a.text, a.partial) for a in events(chat, Answered)] == [
             ("I think", True), ("Yes.", False)]  # fmt: skip
         assert isinstance(events(chat, Waiting)[-1], Waiting)
+
+
+# --- states in Python -----------------------------------------------------------------------------
+
+
+def test_a_custom_state_sends_what_it_says_itself(tmp_path: Path) -> None:
+    from statecli.engine.advance import Custom
+    from statecli.kinds import custom
+
+    (tmp_path / "state_ask.py").write_text(
+        "from statecli.arkos import SystemMessage\n\n\n"
+        '@register_state("ask")\n'
+        "async def ask(context, agent):\n"
+        "    schema = {'type': 'object', 'properties': {'n': {'type': 'integer'}},\n"
+        "              'required': ['n'], 'additionalProperties': False}\n"
+        "    given = [SystemMessage('Count.'), *context]\n"
+        "    found = await agent.call_llm(context=given, json_schema=schema)\n"
+        "    plain = await agent.call_llm(context=given)\n"
+        "    return found.content + ' ' + plain.content\n"
+    )
+    graph = """
+states: {hear: {type: user, transition: {next: [ask]}}, ask: {type: ask, transition: {next: [bye]}},
+  bye: {type: terminal}}
+"""
+    from chatting import graph_of
+
+    found = graph_of(graph)
+    kinds = Custom(custom.load(found, tmp_path, []))
+    with Server(value({"n": 3}), text("three")) as server:
+        chat = Chat(found, "how many?", provider=served(server), custom=kinds)
+        assert '{"n": 3} three' in chat.seen
+        for request in server.requests:
+            assert request["messages"][0] == {"role": "system", "content": "Count."}
+            assert request["messages"][1]["content"].startswith("how many?")
+        assert server.requests[0]["response_format"]["json_schema"]["strict"] is True

@@ -284,6 +284,85 @@ def test_sessions_show_the_choices_with_their_attempts(tmp_path: Path) -> None:
         ("fallback", ["green", "blue"]), ("model", ['{"next_state": "bye"}'])]  # fmt: skip
 
 
+def test_models_of_states_and_second_looks_from_the_graph(tmp_path: Path) -> None:
+    """Their own names, addresses and settings; `--model` takes the place of all names."""
+    with Server(brain=echo) as first, Server(brain=echo) as second:
+        graph = TALK.replace(
+            "prompt: Help.", f'model: {{name: other, base_url: "{second.url}", seed: 3}}\n'
+            "    prompt: Help.",
+        )  # fmt: skip
+        graph += "  goal: {type: goal, goal: {objective: x}, transition: {next: [bye]}}\n"
+        path = written(tmp_path, f"model: {{name: main, temperature: 1, check: judge}}\n{graph}")
+        env = {"STATECLI_BASE_URL": first.url}
+        result = chat(tmp_path, path, "--force", stdin="hi\n", **env)
+        assert result.out.splitlines()[0] == (
+            f"model: main at {first.url}, from the graph, other in 'answer'"
+        )
+        assert first.requests == []
+        assert [(r["model"], r["seed"], r["temperature"]) for r in second.requests] == [
+            ("other", 3, 1)] * 2  # fmt: skip
+        result = chat(tmp_path, path, "--force", "--model", "mine", stdin="hi\n", **env)
+        assert {r["model"] for r in second.requests[2:]} == {"mine"}
+        assert first.requests == [], "the address of a state stays with it"
+        url = ("--base-url", first.url)
+        chat(tmp_path, path, "--force", "--model", "mine", *url, stdin="hi\n", **env)
+        assert {r["model"] for r in first.requests} == {"mine"}
+
+
+def test_a_state_cannot_have_a_model_that_plays_whole_graphs(tmp_path: Path) -> None:
+    path = written(tmp_path, TALK.replace("prompt: Help.", "model: rules\n    prompt: Help."))
+    result = chat(tmp_path, path, stdin="hi\n", STATECLI_MODEL="m", OPENAI_API_KEY=FAKE)
+    assert result.code == 2
+    assert "'rules', from 'answer' in the graph, plays whole graphs" in result.err
+
+
+def test_without_the_package_the_way_out_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    result = chat(tmp_path, written(tmp_path, TALK), "--model", "ollama:x", stdin="hi\n")
+    assert result.code == 2
+    assert "needs the package openai" in result.err
+    assert "pip install 'statecli[llm]'" in result.err
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import statecli",
+        "import statecli; statecli.Run; statecli.load",
+        "from statecli.cli.app import main; main(['validate', 'graphs'])",
+        "from statecli.cli.app import main; main('chat graphs/greeting.yaml --model rules'.split())",
+    ],
+)
+def test_nothing_else_loads_a_client(code: str, tmp_path: Path) -> None:
+    shown = "; import sys; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    out = subprocess.run(
+        [sys.executable, "-c", code + shown], capture_output=True, text=True, check=True, input="",
+        cwd=REPOSITORY, env={**os.environ, "STATECLI_DATA": str(tmp_path), "STATECLI_MODEL": ""},
+    ).stdout  # fmt: skip
+    for heavy in ("openai", "httpx", "httpx2", "pydantic", "mcp"):
+        assert f"'{heavy}'" not in out
+
+
+def test_a_run_from_python() -> None:
+    import statecli
+    from statecli.llm.openai_compatible import model
+
+    graph = load("g.yaml", TALK).graph
+    assert graph is not None
+    with Server(brain=echo) as server:
+        provider = model("openai:test", server.url, temperature=0)
+        run_ = statecli.Run(graph, provider=provider)
+        run_.run(halt_after=["answer"], inputs={"line": "hi"})
+        assert run_.data["messages"][-1]["content"] == "You said: hi"
+        from statecli.session.drive import finished
+
+        finished(provider.aclose(), waits=True)
+
+
 # --- recordings -----------------------------------------------------------------------------------
 
 WORK = """
@@ -536,7 +615,7 @@ def test_a_state_cannot_smuggle_an_address_in(tmp_path: Path) -> None:
 def test_a_stranger_s_address_is_asked_about_once(tmp_path: Path) -> None:
     with Server(brain=echo) as server:
         path = written(tmp_path, hostile(server))
-        env = {"OPENAI_API_KEY": FAKE}
+        env: dict[str, Any] = {"OPENAI_API_KEY": FAKE}
         for answer, code in (("no", 2), ("", 2)):
             with Terminal(tmp_path / "no", "chat", str(path), columns=300, **env) as terminal:
                 if answer:
@@ -593,6 +672,25 @@ def test_ctrl_c_in_a_hang_keeps_what_was_said_and_the_session_goes_on(tmp_path: 
             assert sum("Sure." in line for line in terminal.screen()) == 1, "said once"
         sent = [m["content"] for m in server.requests[-2]["messages"]]
         assert sent == ["Help.", "hello", "Let me think", "again", "Let me think", "go on"]
+
+
+@pytest.mark.skipif(TMUX is None, reason="needs tmux")
+def test_another_model_in_the_middle_of_a_chat(tmp_path: Path) -> None:
+    loop = "initial: hear\nstates: {hear: {type: user, transition: {next: [answer]}}, "
+    loop += "answer: {type: agent, transition: {next: [hear]}}}\n"
+    path = written(tmp_path, loop)
+    with Server(brain=echo) as server:
+        words = ("chat", str(path), "--model", "rules")
+        with Terminal(tmp_path, *words, STATECLI_BASE_URL=server.url) as terminal:
+            terminal.type("one")
+            terminal.wait("[answer]")
+            terminal.type("/model some-model")
+            terminal.wait(f"some-model at {server.url} plays the model now")
+            terminal.type("two")
+            terminal.wait("You said: two")
+            terminal.type("/quit")
+            assert terminal.code() == 0
+        assert [r["model"] for r in server.requests] == ["some-model"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

@@ -123,7 +123,12 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     terminal = typed and sys.stdout.isatty() and not args.json
     say = tell if args.json else show
     lines, screen = _ends(args, graph, terminal=terminal)
-    models = Models(args, opened)
+    models = Models(
+        opened,
+        model=args.model or "",
+        base_url=args.base_url or "",
+        streams=not args.no_stream,
+    )
     provider, first = await models.chosen(opening.confirming(lines) if terminal else None)
     say(plain(first))
     store = _traced(args, open_store(args, opened.config))

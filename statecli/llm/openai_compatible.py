@@ -11,7 +11,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
-from statecli.llm.servers import DEFAULT, Key, Wanted, shown
+from statecli.llm.servers import DEFAULT, Key, Level, Wanted, shown, wanted
 from statecli.model.ports import Ask, Chunk, Request
 
 #: Seconds without a sign of the server before it is given up.
@@ -112,6 +112,14 @@ class OpenAICompatible:
     def without(self, target: Target) -> set[str]:
         """What the server of a model does not take."""
         return self._without.setdefault((target.wanted.url, target.wanted.name), set())
+
+
+def model(name: str, base_url: str = "", **settings: Any) -> OpenAICompatible:
+    """A model for Python: ``Run(graph, provider=model("openai:gpt-5-mini"))``. `settings` are those
+    of `model` in a graph; the key comes from the environment."""
+    found = wanted([Level("from Python", {**settings, "name": name, "base_url": base_url})])
+    assert found is not None
+    return OpenAICompatible(Targets(Target(found, Key(found.variable)), {}, {}))
 
 
 def _client(target: Target) -> Any:
