@@ -334,7 +334,7 @@ def test_without_the_package_the_way_out_is_told(
         "import statecli",
         "import statecli; statecli.Run; statecli.load",
         "from statecli.cli.app import main; main(['validate', 'graphs'])",
-        "from statecli.cli.app import main; main('chat graphs/greeting.yaml --model rules'.split())",
+        "from statecli.cli.app import main; main(['chat', 'graphs/greeting.yaml'])",
     ],
 )
 def test_nothing_else_loads_a_client(code: str, tmp_path: Path) -> None:
