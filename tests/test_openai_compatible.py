@@ -514,14 +514,14 @@ def test_nobody_listens() -> None:
 
 def test_a_hang_is_given_up() -> None:
     with Server(text("never", hang=30), text("Hi.")) as server:
-        chat = Chat(AGENT, "a", "b", provider=served(server, timeout=0.3))
-        assert "sent nothing for 0.3 seconds" in events(chat, Failed)[0].error
+        chat = Chat(AGENT, "a", "b", provider=served(server, timeout=2))
+        assert "sent nothing for 2 seconds" in events(chat, Failed)[0].error
         assert said(chat) == ["Hi."]
 
 
 def test_a_hang_in_the_middle() -> None:
     with Server(text("I th", "ink", "so", hang=30, hang_after=2)) as server:
-        chat = Chat(AGENT, "a", provider=served(server, timeout=0.3))
+        chat = Chat(AGENT, "a", provider=served(server, timeout=2))
         assert [(a.text, a.partial) for a in events(chat, Answered)] == [("I think", True)]
         assert "cut off" in events(chat, Failed)[0].error
 
@@ -650,7 +650,10 @@ def test_a_budget_of_money_bites() -> None:
 
 
 def test_the_timeout_of_a_run_bites_in_the_middle_of_an_answer() -> None:
-    graph = AGENT.replace("initial", "limits: {timeout: 0.5}\ninitial")
+    import openai  # that takes a while, and is not what is measured
+
+    assert openai.__version__
+    graph = AGENT.replace("initial", "limits: {timeout: 3}\ninitial")
     slow = text("I th", "ink", "so", hang=30, hang_after=2)
     with Server(slow, text("Yes.")) as server:
         chat = Chat(graph, "a", "b", provider=served(server))

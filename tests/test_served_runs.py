@@ -216,11 +216,23 @@ def test_budgets_from_the_command_line(tmp_path: Path) -> None:
             if limit:
                 assert result.code in (0, 1)
     with Server(text("I th", "ink", hang=30, hang_after=1)) as server:
-        result = chat(tmp_path, path, "--timeout", "1", "--base-url", server.url, "--store",
+        result = chat(tmp_path, path, "--timeout", "3", "--base-url", server.url, "--store",
                       "memory", stdin="a\n")  # fmt: skip
         assert result.code == 1
-        assert "stopped by a limit, timeout: 1 seconds at work" in result.err
+        assert "stopped by a limit, timeout: 3 seconds at work" in result.err
         assert "I th [cut off]" in result.out
+
+
+def test_a_budget_of_money_without_prices_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path, TALK)
+    with Server(brain=echo) as server:
+        where = ("--model", "m", "--base-url", server.url, "--store", "memory")
+        result = chat(tmp_path, path, *where, "--budget-cost", "1", stdin="a\n")
+        assert "no price of m is known, so max_cost counts only what the server says" in result.err
+        assert "no price" not in chat(tmp_path, path, *where, stdin="a\n").err
+        priced = written(tmp_path, f"model: {{prices: {{input: 1, output: 1}}}}\n{TALK}", "p.yaml")
+        result = chat(tmp_path, priced, *where, "--budget-cost", "1", stdin="a\n")
+        assert "no price" not in result.err
 
 
 def test_limited_is_resumable(tmp_path: Path) -> None:

@@ -131,6 +131,9 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     )
     provider, first = await models.chosen(opening.confirming(lines) if terminal else None)
     say(plain(first))
+    warning = models.warning(provider)
+    if warning:
+        tell(warning)
     store = _traced(args, open_store(args, opened.config))
     held = opening.Held()
     talk: Talk | None = None

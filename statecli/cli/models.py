@@ -70,6 +70,18 @@ class Models:
         targets = await self._targets("from --model", confirm)
         return self._served(targets, found.origin)
 
+    def warning(self, provider: Provider) -> str:
+        """What the person should know of a limit that cannot be kept; else an empty text."""
+        limits = self.opened.graph.limits if self.opened is not None else {}
+        if not limits.get("max_cost") or not isinstance(provider, OpenAICompatible):
+            return ""
+        targets = (t.wanted for t in provider.targets.all() if not t.wanted.settings.get("prices"))
+        names = ", ".join(dict.fromkeys(wanted.name for wanted in targets))
+        if not names:
+            return ""
+        told = f"no price of {names} is known, so max_cost counts only what the server says itself"
+        return plain(f"{told}; prices: {{input: X, output: Y}} in 'model' are for a million tokens")
+
     def named(self, name: str, origin: str = "from /model") -> Provider:
         """The provider of a name alone, as it is given while a chat runs. Nobody is asked: an
         address that is not allowed yet is not used."""
