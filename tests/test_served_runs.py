@@ -516,6 +516,18 @@ def test_a_key_goes_to_its_server_and_nowhere_else(tmp_path: Path, debug: tuple[
         assert FAKE.encode() not in file.read_bytes(), file
 
 
+def test_a_password_in_an_address_is_not_told(tmp_path: Path) -> None:
+    path = written(tmp_path, TALK)
+    with Server(status(401), brain=echo) as server:
+        url = server.url.replace("http://", "http://me:my-own-password-1@")
+        result = chat(tmp_path, path, "--model", "m", "--base-url", f"{url}?key=other", stdin="a\n")
+        assert result.code == 1
+        assert f"--base-url {server.url}" in result.err
+        assert "does not take the key (401)" in result.err
+        assert "own-password" not in result.out + result.err
+        assert "other" not in result.out + result.err
+
+
 def test_a_recording_keeps_no_secret_that_the_person_types(tmp_path: Path) -> None:
     path, file = written(tmp_path, TALK), tmp_path / "r.yaml"
     with Server(brain=echo) as server:
@@ -628,6 +640,12 @@ def test_a_stranger_s_address_is_asked_about_once(tmp_path: Path) -> None:
     with Server(brain=echo) as server:
         path = written(tmp_path, hostile(server))
         env: dict[str, Any] = {"OPENAI_API_KEY": FAKE}
+        for key, code in (("C-d", 2), ("C-c", 130)):
+            with Terminal(tmp_path / "no", "chat", str(path), columns=300, **env) as terminal:
+                terminal.wait_for_prompt()
+                terminal.press(key)
+                assert terminal.code() == code, terminal.screen()
+                assert not any("fault" in line for line in terminal.screen())
         for answer, code in (("no", 2), ("", 2)):
             with Terminal(tmp_path / "no", "chat", str(path), columns=300, **env) as terminal:
                 if answer:

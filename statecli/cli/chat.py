@@ -247,7 +247,9 @@ def _again(args: argparse.Namespace, run_: str) -> str:
     if args.model and not args.model.startswith(("script:", "replay:")):
         words += ["--model", args.model]
     if args.base_url:
-        words += ["--base-url", args.base_url]
+        from statecli.llm.servers import shown
+
+        words += ["--base-url", shown(args.base_url)]
     return shlex.join(words + (["--allow-plugins"] if args.allow_plugins else []))
 
 

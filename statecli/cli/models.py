@@ -254,7 +254,7 @@ def _beside(config: Config, path: str) -> bool:
 def _thing(wanted: Wanted) -> str:
     """What is remembered of an answer: the address, and which key would go there."""
     key = f" with {wanted.variable}" if Key(wanted.variable) else ""
-    return f"model {wanted.url}{key}"
+    return f"model {shown(wanted.url)}{key}"
 
 
 def _plays(name: str) -> Provider:

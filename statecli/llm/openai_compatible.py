@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
 from statecli.llm.servers import DEFAULT, Key, Level, Wanted, shown, wanted
 from statecli.model.ports import Ask, Chunk, Request
@@ -131,10 +132,12 @@ def _client(target: Target) -> Any:
         names = ("OpenAI-Organization", "OpenAI-Project", *_custom_headers())
         headers.update(dict.fromkeys(names, openai.omit))
     key = target.key.value or "none"
+    url, _, query = target.wanted.url.partition("?")
     return openai.AsyncOpenAI(
         api_key=key,
         admin_api_key="",
-        base_url=target.wanted.url,
+        base_url=url,
+        default_query=dict(parse_qsl(query)),
         max_retries=0,
         default_headers={**headers, "Authorization": f"Bearer {key}"},
         timeout=openai.Timeout(target.seconds, connect=min(CONNECT, target.seconds)),
