@@ -99,7 +99,13 @@ class Chat:
             models=named,
             changed=lambda session: self.changed.append(session.run),
         )
-        self.code = asyncio.run(self.talk.run())
+        self.code = asyncio.run(self._run())
+
+    async def _run(self) -> int:
+        try:
+            return await self.talk.run()
+        finally:
+            await self.talk.close()
 
     def _add(self, text: str) -> None:
         self.seen.extend(text.split("\n"))

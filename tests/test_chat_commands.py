@@ -167,8 +167,19 @@ def test_why() -> None:
 
 def test_prompt() -> None:
     seen = Chat(PLAN, "Ann", "/prompt").after("/prompt")
-    assert seen[0] == "You are friendly."
-    assert seen[-1] == "and 3 messages"
+    assert seen[:3] == ["'welcome' asks a model for a reply or calls:", "--- system",
+                        "You are friendly."]  # fmt: skip
+    assert "--- user" in seen
+    assert "(what you say next)" in seen
+    assert seen[-1] == "--- tools: set_deliverable, complete_task, skip_task, skip_state"
+    chat = Chat(STATES, "/prompt", "hello", "2")
+    assert chat.after("/prompt")[:3] == ["'answer' asks a model for a reply:", "--- system",
+                                         "Answer kindly."]  # fmt: skip
+    assert chat.data["messages"][0]["content"] == "hello", "it changes nothing"
+    alone = "states: {a: {type: user, transition: {next: [b]}}, b: {type: terminal}}"
+    assert Chat(alone, "/prompt").after("/prompt") == [
+        "nothing before your next line, or it depends on what you say"
+    ]
 
 
 def test_history() -> None:
@@ -291,7 +302,7 @@ def test_model() -> None:
     assert chat.after("/model") == ["rules plays the model"]
     assert chat.after("/model human") == ["human plays the model now"]
     assert "My own words" in chat.seen
-    assert "cannot be used" in Chat(STATES, "/model gpt").after("/model gpt")[0]
+    assert "no model is named" in Chat(STATES, "/model gpt").after("/model gpt")[0]
     seen = Chat(STATES, "/model script:x.yaml").after("/model script:x.yaml")
     assert seen == ["a script brings its own lines: start it with --model, or play it with /test"]
 

@@ -363,8 +363,10 @@ def test_planner_never_goes_on_without_the_permission_it_needs() -> None:
     assert failed.error == "nothing holds in 'plan' ('work' may not come next)"
 
 
-def test_planner_without_steps_fails() -> None:
-    assert [b.error for b in plan("prose").of(Failed)] == ["the model gave no list of steps"]
+def test_planner_without_steps_is_asked_once_more_then_fails() -> None:
+    found = plan("prose", {"steps": "one"})
+    assert [b.error for b in found.of(Failed)] == ["the model gave no list of steps"]
+    assert [r.note for r in found.world.requests] == ["", "the model gave no list of steps"]
 
 
 def test_executor_runs_one_step_and_itself_is_the_only_option_while_steps_remain() -> None:

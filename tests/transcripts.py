@@ -7,6 +7,7 @@
     nothing found                  what it prints; `! ` begins a line of standard error,
     [1]                            `[N]` is the exit code where it is not 0
 
+`{SERVER}` is the address of a server with OpenAI's API that says what was said to it.
 `[..]` stands for anything in a line, a line `...` for any lines. `$ TTY statecli ...` runs with
 standard output as a terminal; escape codes are written `\\e[`. STATECLI_UPDATE=1 writes what is
 printed now into the files: read the difference.
@@ -19,11 +20,14 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from statecli.cli.app import main
 
+SERVER = "{SERVER}"
 FOLDER = Path(__file__).parent / "cli"
 
 
@@ -78,11 +82,25 @@ class _Screen(io.TextIOWrapper):
 
 def replay(transcript: Transcript, folder: Path) -> list[list[str]]:
     """Run every command in a folder with the files, and give the lines of each."""
-    for name, content in transcript.files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8", newline="")
-    return [_run(step.command, folder) for step in transcript.steps]
+    with _server(transcript) as url:
+        for name, content in transcript.files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content.replace(SERVER, url), encoding="utf-8", newline="")
+        found = [_run(step.command.replace(SERVER, url), folder) for step in transcript.steps]
+    return [[line.replace(url, SERVER) for line in lines] for lines in found]
+
+
+@contextmanager
+def _server(transcript: Transcript) -> Iterator[str]:
+    """The address of a server, if the transcript wants one."""
+    if SERVER not in transcript.path.read_text(encoding="utf-8"):
+        yield SERVER
+        return
+    from openai_server import Server, echo
+
+    with Server(brain=echo) as server:
+        yield server.url
 
 
 def _run(command: str, folder: Path) -> list[str]:

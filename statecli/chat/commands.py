@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from statecli.chat import views
@@ -12,7 +11,7 @@ from statecli.kernel.values import Unfit, parsed
 from statecli.model.data import shown
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
-from statecli.session.session import digest, effective
+from statecli.session.session import effective
 from statecli.store.rows import line as row
 from statecli.text.whole_file import write_file
 
@@ -110,17 +109,19 @@ async def _why(talk: Talk, rest: str) -> None:
     say(talk, views.why(talk.session.graph, events))
 
 
-@command("", "what a model would be told in this state", anytime=True)
+@command("", "what a model would be sent next", anytime=True)
 async def _prompt(talk: Talk, rest: str) -> None:
-    from statecli.kinds.prompt import system_prompt
+    from statecli.engine.peek import next_request
+    from statecli.llm.messages import sheet
 
-    graph, snapshot = talk.session.graph, talk.snapshot
-    if snapshot.state not in graph.states:
+    if talk.snapshot.state not in talk.session.graph.states:
         say(talk, [views.OVER])
         return
-    text = system_prompt(graph, graph.states[snapshot.state], snapshot)
-    count = len(snapshot.data.get("messages") or ())
-    say(talk, [text or "(no prompt)", f"and {count} message{'' if count == 1 else 's'}"])
+    request = await next_request(talk.session.graph, talk.snapshot, talk.world)
+    if request is None:
+        say(talk, ["nothing before your next line, or it depends on what you say"])
+        return
+    say(talk, views.sent(request, sheet(request)))
 
 
 @command("", "the conversation so far", anytime=True)
@@ -246,7 +247,7 @@ async def _tools(talk: Talk, rest: str) -> None:
 
 @command("FILE", "write the conversation as a file that a script or a test can play")
 async def _save(talk: Talk, rest: str) -> None:
-    from statecli.text.conversation import write
+    from statecli.chat.record import conversation
 
     name = _file(rest)
     if not name:
@@ -256,16 +257,7 @@ async def _save(talk: Talk, rest: str) -> None:
         reason = f"this conversation cannot be played from a file: {talk.recording.gap}"
         say(talk, [f"{reason}; /export writes every event"])
         return
-    stored = talk.session.store.get(talk.session.run)
-    text = write(
-        [turn for turn in talk.recording.turns if turn],
-        graph=Path(talk.session.path).name,
-        digest=digest(stored.text) if stored is not None else "",
-        about=f"session {talk.session.run}",
-        lines=name.endswith(".jsonl"),
-        data=views.given(talk.session),
-    )
-    written(talk, name, text)
+    written(talk, name, conversation(talk, lines=name.endswith(".jsonl")))
 
 
 @command("FILE", "write every event as one JSON line")

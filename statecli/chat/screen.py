@@ -69,7 +69,7 @@ class Screen:
         body = event.body
         if isinstance(body, Answered):
             if body.text:
-                self.write(body.text)
+                self.write(body.text + cut(body))
         elif isinstance(body, Entered):
             if self.moves:
                 self.notes(f"-> {body.state}" + (f" ({body.why})" if body.why else ""))
@@ -116,6 +116,11 @@ class Screen:
         listed = field is not None and field.type == "enum"
         question = asking.worded(asking.about(self.graph, name) or name, asking.hint(field))
         self.write(asking.again("that is none of these" if listed else body.reason, question))
+
+
+def cut(body: Answered) -> str:
+    """What stands behind an answer that was not finished."""
+    return " [cut off]" if body.partial else ""
 
 
 class SilentScreen(Screen):

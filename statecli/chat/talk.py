@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from statecli.chat.lines import Lines, Struck
+from statecli.chat.record import Record
 from statecli.chat.screen import Screen
 from statecli.chat.signals import signals
 from statecli.kinds.step import Delta
@@ -40,7 +41,7 @@ class Talk:
 
     `terminal`: a person sits there, so commands are read and a stop is followed by a prompt; off a
     terminal a stop ends the chat. `models` finds another provider by name; `changed` is told when
-    the chat goes on with another session.
+    the chat goes on with another session; `record` is a file that keeps the conversation.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Talk:
         terminal: bool = False,
         models: Callable[[str], Provider] | None = None,
         changed: Callable[[Session], None] | None = None,
+        record: str = "",
     ) -> None:
         self.session = session
         self.world = world
@@ -70,7 +72,9 @@ class Talk:
             screen.calls = True
         else:
             world.provider = self.recording
+        self._done_with: list[Provider] = []
         world.takes = self._taken
+        self.record = Record(self, record) if record else None
         self.halted = ""
         self.leaving = False
         self._running = ""
@@ -200,6 +204,8 @@ class Talk:
             self._misfits = 0
         elif self._misfits > 1 and not self.lines.patient and self.script is None:
             raise Unanswered(f"'{self.snapshot.state}' got no line that fits")
+        if self.record is not None:
+            self.record.write()
         if self.lines.dry or (self.halted and not self.terminal):
             self.leaving = True
 
@@ -223,6 +229,8 @@ class Talk:
         body = event.body
         if isinstance(body, Refused) and body.what == "line":
             self._misfits += 1
+        if isinstance(body, Chose):
+            self.recording.chose(body)
         if isinstance(body, Chose) and body.by == "settle" and body.state in self.stops.after:
             self.halted = f"after '{body.state}'"
         if isinstance(body, Entered) and body.by == "settle" and body.state in self.stops.before:
@@ -273,14 +281,22 @@ class Talk:
         """Another provider answers from now on; what to tell the person."""
         if self.models is None:
             return "the model cannot be changed here"
-        if name.startswith("script:"):
+        if name.startswith(("script:", "replay:")):
             return "a script brings its own lines: start it with --model, or play it with /test"
         try:
             provider = self.models(name)
         except Unable as error:
             return f"{error.message}; {error.hint}" if error.hint else error.message
+        self._done_with.append(self.recording.inner)
         self.recording.inner = provider
         return f"{provider.label} plays the model now"
+
+    async def close(self) -> None:
+        """Let go of what the providers hold: connections."""
+        for provider in (*self._done_with, self.recording.inner):
+            close = getattr(provider, "aclose", None)
+            if close is not None:
+                await close()
 
     # --- conversation files ---------------------------------------------------------------------
 
@@ -299,7 +315,7 @@ class Talk:
                 return 1
             if self.halted:
                 return self.exit_code()
-            if self.snapshot.status in BAD:
+            if self.snapshot.status in BAD and not script.broke:
                 return 1
             left = script.unused()
             if left:

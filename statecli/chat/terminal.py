@@ -7,13 +7,15 @@ import contextlib
 import itertools
 from collections.abc import Callable
 
-from statecli.chat.screen import Screen
+from statecli.chat.screen import Screen, cut
 from statecli.kinds.step import Delta
-from statecli.model.event import Answered, Event
+from statecli.model.event import Answered, Asked, Event, Spent, Streamed
 from statecli.model.graph import Graph
 from statecli.text.excerpt import plain
 
 _BAR = "|/-\\"
+#: Events that come while a line is open, and show nothing.
+_QUIET = (Streamed, Spent)
 #: Nothing turns before this many seconds: most answers come at once.
 PATIENCE = 0.5
 
@@ -26,22 +28,35 @@ class TerminalScreen(Screen):
         super().__init__(graph, lambda text: raw(f"{text}\n"), lambda text: raw(dim.format(text)))
         self.raw = raw
         self._streamed = ""
+        self._told = ""
         self._bar: asyncio.Task[None] | None = None
         self._shows_bar = False
 
     def show(self, item: Event | Delta) -> None:
         self._rest()
-        if isinstance(item, Event) and isinstance(item.body, Answered) and self._streamed:
-            if item.body.text.startswith(self._streamed):
-                self.stream(item.body.text[len(self._streamed) :])
-                self.close()
-                return
-        super().show(item)
+        body = item.body if isinstance(item, Event) else None
+        if isinstance(body, Asked):
+            self._told = ""
+        if isinstance(body, Answered) and self._told and body.text.startswith(self._told):
+            self._finish(body)
+        elif not isinstance(body, _QUIET):
+            super().show(item)
         self.busy()
 
     def stream(self, text: str) -> None:
         self._streamed += text
+        self._told += text
         self.raw(plain(text))
+
+    def _finish(self, body: Answered) -> None:
+        """An answer that was read on its way, as far as that went."""
+        rest, self._told = body.text[len(self._told) :] + cut(body), ""
+        if self._streamed or not rest.strip():
+            self.stream(rest)
+            self.close()
+        else:
+            self.write(rest.strip())
+        self._told = ""
 
     def close(self) -> None:
         self._rest()

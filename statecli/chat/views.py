@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from statecli.model.words import in_words
 from statecli.session.tries import target_words, way_tried
 
 if TYPE_CHECKING:
+    from statecli.llm.messages import Sheet
+    from statecli.model.ports import Request
     from statecli.session.session import Session
 
 
@@ -108,6 +111,13 @@ def why(graph: Graph, events: list[Event]) -> Iterator[str]:
     yield "nothing was chosen yet"
 
 
+#: What a model is asked for, in words (`Request.what`).
+_ASKED = {
+    "reply": "a reply", "delta": "a reply and its fields", "turn": "a reply or calls",
+    "choice": "the next state", "tool": "a tool", "arguments": "the arguments of a tool",
+    "plan": "a plan", "step": "a step of the plan", "verdict": "a verdict", "skill": "a skill",
+    "check": "a second look", "structured": "a value",
+}  # fmt: skip
 #: How a route was chosen (`Chose.by`).
 _BY = {
     "order": "the first that holds", "line": "the first that holds",
@@ -198,6 +208,21 @@ def given(session: Session) -> dict[str, Any]:
         for key, value in values.items()
         if key not in fields or not fields[key].has_default or fields[key].default != value
     }
+
+
+def sent(request: Request, sheet: Sheet) -> Iterator[str]:
+    """A request as a model gets it: who asks, each message, the tools, the schema."""
+    yield f"'{request.state.name}' asks a model for {_ASKED.get(request.what, request.what)}:"
+    for message in sheet.messages:
+        yield f"--- {message['role']}"
+        if message.get("content"):
+            yield message["content"]
+        for call in message.get("tool_calls") or ():
+            yield f"calls {call['function']['name']}({call['function']['arguments']})"
+    if sheet.tools:
+        yield f"--- tools: {', '.join(sheet.names[t['function']['name']] for t in sheet.tools)}"
+    if sheet.schema is not None and not sheet.tools:
+        yield f"--- to be answered with JSON: {json.dumps(sheet.schema, ensure_ascii=False)}"
 
 
 def event(item: Event) -> str:

@@ -27,10 +27,15 @@ class Asked:
             found = self._known[graph.path] = in_a_row(self._open(graph))
         return found
 
-    def _open(self, _graph: Graph) -> Provider:
-        from statecli.cli.models import named
+    def _open(self, graph: Graph) -> Provider:
+        from statecli.cli.models import Models
+        from statecli.cli.running import Opened
+        from statecli.session.drive import finished
 
-        return named(self.args.model)
+        assert graph.loaded.graph is not None
+        opened = Opened(graph.path, graph.text, graph.loaded.graph, graph.config)
+        work = Models(self.args, opened).chosen(None)
+        return finished(work, waits=True)[0]
 
 
 def in_a_row(found: Provider) -> Provider:

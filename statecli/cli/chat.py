@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from statecli.cli.output import tell, wants_color, write
 from statecli.cli.running import Opened, custom_kinds, data_folder, near, open_graph, open_store
@@ -32,8 +32,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--model",
         metavar="NAME",
-        help="rules (asks you; the default), human (you play the model), script:FILE",
+        help="rules (asks you; the default), human (you play the model), script:FILE, "
+        "replay:FILE, or a model: openai:NAME, ollama:NAME, NAME",
     )
+    group.add_argument("--base-url", metavar="URL", help="where the model is served")
     group = parser.add_argument_group("the session")
     group.add_argument(
         "--resume", nargs="?", const="", metavar="ID", help="go on with a session (the newest)"
@@ -72,6 +74,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is shown")
     group.add_argument("--json", action=flag, help="events as JSON lines")
     group.add_argument("--trace", metavar="FILE", help="also write the events to this file")
+    group.add_argument(
+        "--record", metavar="FILE", help="keep the conversation, for --model replay:FILE"
+    )
+    group.add_argument("--no-stream", action=flag, help="each answer as a whole, not as it comes")
     group = parser.add_argument_group("trust")
     group.add_argument("--force", action=flag, help="run a graph that has errors")
     group.add_argument(
@@ -87,6 +93,8 @@ def run(args: argparse.Namespace) -> int:
         args.graph, args.resume = args.resume, ""  # --resume GRAPH: the newest session of it
     if args.graph is None:
         raise Unable("which graph?", "statecli chat GRAPH")
+    if args.record and (args.resume is not None or args.fork):
+        raise Unable("--record keeps a conversation from its beginning", "begin a new session")
     if args.input and (args.resume is not None or args.fork):
         raise Unable("--input gives values to a new session", "/set changes one in a chat")
     opened = open_graph(args)
@@ -104,19 +112,19 @@ def run(args: argparse.Namespace) -> int:
 async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     from statecli.chat.talk import Stops, Talk
     from statecli.cli import opening
-    from statecli.cli.models import chosen_model, named
+    from statecli.cli.models import Models
     from statecli.llm.asking import WAY_OUT
-    from statecli.llm.script import ScriptProvider
     from statecli.model.ports import EndOfInput, Unanswered
     from statecli.session.world import SessionWorld
 
     graph = opened.graph
     custom = custom_kinds(opened, args)
-    provider, first = chosen_model(args.model, opened)
     typed = sys.stdin is not None and sys.stdin.isatty()
     terminal = typed and sys.stdout.isatty() and not args.json
     say = tell if args.json else show
     lines, screen = _ends(args, graph, terminal=terminal)
+    models = Models(args, opened)
+    provider, first = await models.chosen(opening.confirming(lines) if terminal else None)
     say(plain(first))
     store = _traced(args, open_store(args, opened.config))
     held = opening.Held()
@@ -130,9 +138,7 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
             session = opening.fork(args, opened, store)
             held.take(session.run)
         else:
-            before: dict[str, Any] = {}
-            if isinstance(provider, ScriptProvider):
-                before = dict(provider.conversation.data)
+            before = opening.scripted(provider)
             data = await opening.given(args.input, graph, before, lines, terminal=terminal)
             session = opening.start(args, opened, store, data, custom)
             held.take(session.run)
@@ -150,7 +156,8 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
                 passing=args.resume is not None,
             ),
             terminal=terminal,
-            models=lambda name: named(name, "from /model"),
+            models=models.named,
+            record=args.record or "",
             changed=lambda session: held.take(session.run),
         )
         if args.resume is not None or args.fork:
@@ -164,6 +171,8 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
         if talk is not None and talk.snapshot.status != "ended" and args.store != "memory":
             run_ = talk.session.run
             tell(f"session {run_}; go on with: {_again(args, run_)}")
+        if talk is not None:
+            await talk.close()
         held.release()
         store.close()
 
@@ -227,8 +236,10 @@ def _again(args: argparse.Namespace, run_: str) -> str:
     words = ["statecli", "chat", near(args.graph), "--resume", run_]
     if args.store:
         words += ["--store", args.store]
-    if args.model and not args.model.startswith("script:"):
+    if args.model and not args.model.startswith(("script:", "replay:")):
         words += ["--model", args.model]
+    if args.base_url:
+        words += ["--base-url", args.base_url]
     return shlex.join(words + (["--allow-plugins"] if args.allow_plugins else []))
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib.util
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statecli.cli.running import Opened
+from statecli.cli.running import Opened, data_folder, own_config
 from statecli.discover import reason_of
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
@@ -13,29 +17,244 @@ from statecli.text.document import MAX_BYTES
 from statecli.text.excerpt import plain
 
 if TYPE_CHECKING:
+    from statecli.config import Config
+    from statecli.config.trust import Confirm, Trust
+    from statecli.llm.openai_compatible import Target
+    from statecli.llm.servers import Level, Wanted
+    from statecli.model.graph import State
     from statecli.model.ports import Provider
 
-MODELS = ("rules", "human", "script:FILE")
+MODELS = ("rules", "human", "script:FILE", "replay:FILE")
+#: What plays without a server.
+_BUILT_IN = ("rules", "human")
+_FILES = ("script:", "replay:")
 _ABOUT = {
     "rules": "no network, no key; you are asked what a rule cannot decide",
     "human": "you type what the model would say and choose",
 }
+#: The first line of a chat names so many states that have a model of their own.
+_MOST = 3
 
 
-def chosen_model(name: str | None, opened: Opened) -> tuple[Provider, str]:
-    """The provider, and the first line of a chat: which model plays and where that came from.
+class Models:
+    """Finds the models that the options, a graph, the environment and the config mean."""
 
-    Raises Unable for a model that was asked for and cannot be used: nothing else takes its place
-    without being asked.
-    """
-    name, origin = _asked(name, opened)
-    provider = named(name, origin)
-    about = _ABOUT.get(provider.label)
-    return provider, f"model: {provider.label}, {origin}" + (f" ({about})" if about else "")
+    def __init__(self, args: argparse.Namespace, opened: Opened) -> None:
+        self.args = args
+        self.opened = opened
+        self.own: Config = own_config()
+
+    async def chosen(self, confirm: Confirm | None) -> tuple[Provider, str]:
+        """The provider, and the first line of a chat: which model plays and where that came from.
+
+        Raises Unable for a model that was asked for and cannot be used: nothing else takes its
+        place without being asked. `confirm` asks the person whether a graph's address may be used.
+        """
+        from statecli.llm.servers import wanted
+
+        found = wanted(self._levels(None, "from --model"))
+        if found is None:
+            self._nowhere_else()
+            return self._built_in("rules", "since no model is named")
+        if _plays_itself(found.name):
+            return self._built_in(found.name, found.origin)
+        targets = await self._targets("from --model", confirm)
+        return self._served(targets, found.origin)
+
+    def named(self, name: str) -> Provider:
+        """The provider of a name that is given while a chat runs."""
+        if _plays_itself(name):
+            return named(name, "from /model")
+        found = self._wanted(None, "from /model", name)
+        if self._asks(found) and self._answered(found) is not True:
+            host = found.url.partition("://")[2].partition("/")[0]
+            raise Unable(f"{found.url_origin}, {host} has not been allowed", "begin with --model")
+        targets: dict[tuple[str, str] | None, Target] = {None: self._target(found)}
+        return self._served(targets, "from /model")[0]
+
+    def _built_in(self, name: str, origin: str) -> tuple[Provider, str]:
+        provider = named(name, origin)
+        about = _ABOUT.get(provider.label)
+        return provider, f"model: {provider.label}, {origin}" + (f" ({about})" if about else "")
+
+    # --- what is wanted ---------------------------------------------------------------------------
+
+    def _levels(self, state: State | None, origin: str, name: str = "") -> list[Level]:
+        """The places where a model may be configured, those that win first."""
+        from statecli.llm.servers import Level, table
+
+        options = {"name": name or self.args.model, "base_url": self.args.base_url}
+        environment = {
+            "name": os.environ.get("STATECLI_MODEL"),
+            "base_url": os.environ.get("STATECLI_BASE_URL"),
+        }
+        settings, config = self.opened.graph.settings, self.opened.config
+        levels = [Level(origin, options, url_origin="from --base-url")]
+        if state is not None and table(state.settings.get("model")):
+            of_state = table(state.settings["model"])
+            levels.append(Level(f"from '{state.name}' in the graph", of_state, own=False))
+        return [
+            *levels,
+            Level("from the graph", table(settings.get("model")), own=False),
+            Level("from STATECLI_MODEL", environment, url_origin="from STATECLI_BASE_URL"),
+            Level(f"from {config.file}", config.model, own=not self._beside(config)),
+            Level(f"from {self.own.file}", self.own.model),
+        ]
+
+    def _beside(self, config: Config) -> bool:
+        """Whether a config came with the graph: it stands in a folder around it."""
+        if config.directory is None:
+            return False
+        return Path(self.opened.path).resolve().is_relative_to(Path(config.directory).resolve())
+
+    def _nowhere_else(self) -> None:
+        """Raises Unable where single states name a model and nothing names one for the others."""
+        from statecli.llm.servers import table
+
+        states = self.opened.graph.states.values()
+        names = [s.name for s in states if table(s.settings.get("model")).get("name")]
+        if names:
+            listed = ", ".join(f"'{plain(name)}'" for name in names[:_MOST])
+            way = "name one in the graph's 'model', or with --model"
+            raise Unable(f"only {listed} names a model, and no other state has one", way)
+
+    def _wanted(self, state: State | None, origin: str, name: str = "", check: str = "") -> Wanted:
+        """The model of a state. Raises Unable for a name that can be none."""
+        from statecli.llm.servers import Level, wanted
+
+        levels = self._levels(state, origin, name)
+        if check:
+            levels.insert(0, Level("from 'check' in the graph", {"name": check}, own=False))
+        found = wanted(levels)
+        assert found is not None, "a name was found before"
+        if not found.name:
+            raise Unable(f"the model {found.origin} has no name behind its prefix")
+        if _plays_itself(found.name):
+            what = f"'{plain(found.name)}', {found.origin}"
+            raise Unable(f"{what}, plays whole graphs, not one state", "--model chooses it")
+        hint = did_you_mean(found.name, _BUILT_IN)
+        if hint and found.url_origin == found.origin:
+            raise Unable(f"no model is named '{plain(found.name)}', {found.origin}", hint)
+        if not found.url.startswith(("http://", "https://")):
+            url = plain(found.url)
+            raise Unable(f"'{url}', {found.url_origin}, is no address of a server", "http://...")
+        return found
+
+    # --- whether it may be used -------------------------------------------------------------------
+
+    async def _targets(
+        self, origin: str, confirm: Confirm | None
+    ) -> dict[tuple[str, str] | None, Target]:
+        """The model of the graph (None), and those of states and of their second looks."""
+        found: dict[tuple[str, str] | None, Target] = {}
+        for key, wanted in self._all(origin):
+            await self._allowed(wanted, confirm)
+            found[key] = self._target(wanted)
+        return found
+
+    def _all(self, origin: str) -> Iterator[tuple[tuple[str, str] | None, Wanted]]:
+        from statecli.llm.servers import table
+
+        default = self._wanted(None, origin)
+        yield None, default
+        general = table(self.opened.graph.settings.get("model")).get("check")
+        for state in self.opened.graph.states.values():
+            own = table(state.settings.get("model"))
+            if own:
+                yield ("state", state.name), self._wanted(state, origin)
+            check = own.get("check") or general
+            if state.kind == "goal" and isinstance(check, str) and check.strip():
+                wanted = self._wanted(state, origin, check=check)
+                yield ("check", state.name), wanted
+
+    def _asks(self, wanted: Wanted) -> bool:
+        """Whether an address (or a key for it) is a stranger's choice that nobody allowed yet."""
+        from statecli.config.trust import is_local, is_trusted, trusted_hosts
+
+        if wanted.own:
+            return False
+        if is_local(wanted.url):  # it gets no key
+            return False
+        return wanted.key_named or not is_trusted(wanted.url, trusted_hosts(self.own.trust))
+
+    def _trust(self) -> Trust:
+        from statecli.config.trust import NAME, Trust
+
+        return Trust(data_folder() / NAME)
+
+    def _thing(self, wanted: Wanted) -> str:
+        from statecli.llm.servers import Key
+
+        key = f" with {wanted.variable}" if Key(wanted.variable) else ""
+        return f"model {wanted.url}{key}"
+
+    def _answered(self, wanted: Wanted) -> bool | None:
+        from statecli.session.session import digest
+
+        return self._trust().answered(digest(self.opened.text), self._thing(wanted))
+
+    async def _allowed(self, wanted: Wanted, confirm: Confirm | None) -> None:
+        """Ask once whether the conversation, and a key, may go to a stranger's address."""
+        if not self._asks(wanted):
+            return
+        from statecli.config.trust import host_of
+        from statecli.llm.servers import Key, shown
+        from statecli.session.session import digest
+
+        key = f" and your {wanted.variable}" if Key(wanted.variable) else ""
+        question = (
+            f"This conversation{key} would be sent to {plain(shown(wanted.url))}, an address "
+            f"{wanted.url_origin}. Is that all right?"
+        )
+        trust, thing = self._trust(), self._thing(wanted)
+        way = f"STATECLI_TRUST={plain(host_of(wanted.url)[0])} allows it; --base-url goes elsewhere"
+        if not await trust.allows(digest(self.opened.text), thing, question, confirm, way):
+            raise Unable(trust.refused(plain(shown(wanted.url))), way)
+
+    def _target(self, wanted: Wanted) -> Target:
+        """The model with its key. Raises Unable where one is needed and not set."""
+        from statecli.config.trust import is_local
+        from statecli.llm.openai_compatible import Target
+        from statecli.llm.servers import Key, is_known
+
+        local = is_local(wanted.url)
+        key = Key("" if local and not wanted.own else wanted.variable)
+        if not key and not local and is_known(wanted.url):
+            told = f"the model '{plain(wanted.name)}', {wanted.origin}, needs a key"
+            raise Unable(told, f"set {wanted.variable}; --model rules plays without one")
+        return Target(wanted, key)
+
+    def _served(
+        self, targets: dict[tuple[str, str] | None, Target], origin: str
+    ) -> tuple[Provider, str]:
+        """The provider of models on servers, and the first line of a chat."""
+        from statecli.llm.openai_compatible import OpenAICompatible, Targets
+
+        default = targets[None]
+        if importlib.util.find_spec("openai") is None:
+            told = f"the model '{plain(default.wanted.name)}', {origin}, needs the package openai"
+            raise Unable(told, "pip install 'statecli[llm]'; --model rules plays without it")
+        of = {key: target for key, target in targets.items() if key is not None}
+        states = {name: target for (what, name), target in of.items() if what == "state"}
+        checks = {name: target for (what, name), target in of.items() if what == "check"}
+        provider = OpenAICompatible(
+            Targets(default, states, checks), streams=not self.args.no_stream
+        )
+        others = [
+            f"{target.wanted.name} in '{name}'"
+            for name, target in states.items()
+            if (target.wanted.name, target.where) != (default.wanted.name, default.where)
+        ]
+        more = f", {', '.join(others[:_MOST])}" if others else ""
+        return provider, plain(f"model: {provider.label}, {origin}{more}")
+
+
+def _plays_itself(name: str) -> bool:
+    return name in _BUILT_IN or name.startswith(_FILES)
 
 
 def named(name: str, origin: str = "from --model") -> Provider:
-    """The provider of a name."""
+    """The provider of a name that needs no server."""
     if name == "rules":
         from statecli.llm.rules import RulesProvider
 
@@ -44,39 +263,25 @@ def named(name: str, origin: str = "from --model") -> Provider:
         from statecli.llm.human import HumanProvider
 
         return HumanProvider()
-    if name.startswith("script:"):
-        return _script(name.removeprefix("script:"))
-    way = did_you_mean(name, ("rules", "human"))
-    if not way:
-        way = f"--model rules plays without one; built in are {', '.join(MODELS)}"
-    raise Unable(f"the model '{plain(name)}', {origin}, cannot be used here yet", way)
+    if name.startswith(_FILES):
+        return _played(name)
+    way = did_you_mean(name, _BUILT_IN) or f"built in are {', '.join(MODELS)}"
+    raise Unable(f"no model is named '{plain(name)}', {origin}", way)
 
 
-def _asked(name: str | None, opened: Opened) -> tuple[str, str]:
-    """The model that is wanted, first hit wins, and where the name stands."""
-    if name is not None:
-        return name, "from --model"
-    model = opened.graph.settings.get("model")
-    listed = model.get("name") if isinstance(model, dict) else model
-    if isinstance(listed, str) and listed:
-        return listed, "from the graph"
-    asked = os.environ.get("STATECLI_MODEL")
-    if asked:
-        return asked, "from STATECLI_MODEL"
-    if opened.config.model:
-        return opened.config.model, f"from {opened.config.file}"
-    return "rules", "since no model is named"
-
-
-def _script(file: str) -> Provider:
+def _played(name: str) -> Provider:
+    """What a conversation file answers."""
+    from statecli.llm.replay import ReplayProvider
     from statecli.llm.script import ScriptProvider
     from statecli.text.conversation import BadConversation, read
 
+    word, _, file = name.partition(":")
+    kind = ReplayProvider if word == "replay" else ScriptProvider
     try:
         with open(file, "rb") as source:
-            return ScriptProvider(read(file, source.read(MAX_BYTES + 1)))
+            return kind(read(file, source.read(MAX_BYTES + 1)))
     except (OSError, ValueError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else str(error).lower()
-        raise Unable(f"{file or 'script:'}: {reason}") from None
+        raise Unable(f"{file or f'{word}:'}: {reason}") from None
     except BadConversation as error:
         raise Unable(plain(str(error))) from None

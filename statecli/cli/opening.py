@@ -13,6 +13,7 @@ from statecli.cli.running import Opened, data_folder
 from statecli.kernel.apply import apply
 from statecli.kernel.reducers import Misfit
 from statecli.llm import asking
+from statecli.llm.script import ScriptProvider
 from statecli.model.event import Event, Waiting
 from statecli.model.nearest import did_you_mean
 from statecli.model.snapshot import Snapshot
@@ -21,13 +22,23 @@ from statecli.session.session import Open, Session, digest, effective
 from statecli.text.excerpt import plain
 
 if TYPE_CHECKING:
+    from statecli.config.trust import Confirm
     from statecli.engine.advance import Custom
     from statecli.model.graph import Graph
-    from statecli.model.ports import Ask, Store, Stored
+    from statecli.model.ports import Ask, Provider, Store, Stored
     from statecli.store.lock import Lock
 
 #: What an id may consist of: it also names a file.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def confirming(ask: Ask) -> Confirm:
+    """Asks a person yes or no, before the chat begins."""
+
+    async def confirm(question: str) -> bool:
+        return await asking.yes_no(ask, question)
+
+    return confirm
 
 
 class Held:
@@ -221,6 +232,11 @@ def changed(before: str, after: str, path: str) -> str:
 
 def _reads_otherwise(old: Graph, new: Graph, name: str) -> bool:
     return old.states[name].settings != new.states[name].settings
+
+
+def scripted(provider: Provider) -> Mapping[str, Any]:
+    """The values that a conversation file begins with."""
+    return provider.conversation.data if isinstance(provider, ScriptProvider) else {}
 
 
 # --- values that are given ------------------------------------------------------------------------

@@ -35,6 +35,24 @@ def data_folder() -> Path:
     return Path(base) / "statecli"
 
 
+def own_config() -> Config:
+    """The person's own settings, which hold for every graph: `config.toml` in the folder that
+    STATECLI_DATA names, else in `statecli` below XDG_CONFIG_HOME (or APPDATA)."""
+    if os.environ.get("STATECLI_DATA") or sys.platform == "win32":
+        folder = data_folder()
+    else:
+        folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "statecli"
+    path = folder / "config.toml"
+    if not path.is_file():
+        return Config()
+    from statecli.config import file
+    from statecli.lint.rule import FAMILIES, rules
+    from statecli.load.loader import FORMS
+
+    words = file.Words((*rules(), *FAMILIES, "all"), tuple(rules()), FORMS)
+    return file.read(str(path), words, own=True)
+
+
 class Opened(NamedTuple):
     """A graph that may be run, as it was named and as its text says, with its settings."""
 

@@ -103,30 +103,46 @@ def _table(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def _show(args: argparse.Namespace, store: Store, stored: Stored) -> int:
-    """The conversation as it was, and where it stands."""
+    """The conversation as it was, what it took, and where it stands."""
+    from statecli.session.account import account
+    from statecli.session.session import effective
+
+    events = store.events(stored.run)
+    sums = account(events)
     if args.json:
         import json
 
-        write([json.dumps({**_plain(stored), "text": stored.text}) + "\n"])
+        row = {**_plain(stored), "text": stored.text, **sums.plain()}
+        write([json.dumps(row) + "\n"])
         return 0
     head = [
         f"session {stored.run}, {stored.status} in '{stored.state}'",
         f"graph   {near(stored.path)}",
         f"begun   {_when(stored.created)}, last used {_when(stored.updated)}",
         f"events  {stored.events}",
+        *sums.lines(),
     ]
     if stored.parent:
         head.append(f"forked  from {stored.parent} after event {stored.fork_at}")
-    from statecli.session.session import effective
-
-    shown = (plain(line) for line in _lines(effective(store.events(stored.run))))
+    shown = (plain(line) for line in _lines(effective(events)))
     write(f"{line}\n" for line in [*map(plain, head), "", *shown])
     return 0
 
 
 def _lines(events: list[Event]) -> Iterator[str]:
     """The events that a reader of the conversation wants, with their numbers (for forks)."""
-    from statecli.model.event import Answered, Edited, Ended, Entered, Failed, Jumped, Limited, Said
+    from statecli.model.event import (
+        Answered,
+        Chose,
+        Edited,
+        Ended,
+        Entered,
+        Failed,
+        Jumped,
+        Limited,
+        Said,
+    )
+    from statecli.session.account import choice
 
     for event in events:
         body, number = event.body, f"{event.number:>5}"
@@ -134,7 +150,10 @@ def _lines(events: list[Event]) -> Iterator[str]:
         if isinstance(body, Said):
             yield f"{number} > {body.text.replace(chr(10), indent)}"
         elif isinstance(body, Answered) and body.text:
-            yield f"{number}   {body.text.replace(chr(10), indent)}"
+            cut = " (cut off)" if body.partial else ""
+            yield f"{number}   {body.text.replace(chr(10), indent)}{cut}"
+        elif isinstance(body, Chose) and body.answers:
+            yield f"{number}   {choice(body)}"
         elif isinstance(body, Entered | Jumped):
             yield f"{number}   -> {body.state}"
         elif isinstance(body, Edited):

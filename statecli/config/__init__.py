@@ -26,8 +26,9 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 class Config(NamedTuple):
     """Settings for one graph. Empty means the default; see `cli.md` for the keys' meaning.
 
-    `severity` maps a rule to error, warning, info or off. `directory` is the folder of the file
-    the settings came from (patterns are relative to it), None without a file.
+    `severity` maps a rule to error, warning, info or off. `model` has the keys of `model` in a
+    graph; `trust` are hosts that may get a key whoever names them. `directory` is the folder of
+    the file the settings came from (patterns are relative to it), None without a file.
     """
 
     select: tuple[str, ...] = ()
@@ -44,8 +45,9 @@ class Config(NamedTuple):
     plugins: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     name_case: str = ""
-    model: str = ""
+    model: Mapping[str, Any] = _NONE
     store: str = ""
+    trust: tuple[str, ...] = ()
     directory: str | None = None
     file: str = ""
 

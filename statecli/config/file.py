@@ -12,9 +12,18 @@ from typing import NamedTuple
 from statecli.config import LEVELS, SEVERITIES, Config
 from statecli.discover import reason_of
 from statecli.model.data import described
+from statecli.model.keys import OBJECTS
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 
+#: What the values of a model's keys are, and how that is called.
+_MODEL_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "text": (str, "a text"),
+    "number": ((int, float), "a number"),
+    "count": (int, "a whole number"),
+    "int": (int, "a whole number"),
+    "@prices": (dict, "a table with 'input' and 'output'"),
+}
 CASES = ("snake_case", "kebab-case", "camelCase", "PascalCase")
 
 
@@ -26,8 +35,8 @@ class Words(NamedTuple):
     forms: Collection[str]
 
 
-def read(path: str, words: Words) -> Config:
-    """The settings of a config file."""
+def read(path: str, words: Words, *, own: bool = False) -> Config:
+    """The settings of a config file. `own`: it is the person's own, which alone may trust."""
     try:
         with open(path, "rb") as file:
             content = file.read()
@@ -47,7 +56,7 @@ def read(path: str, words: Words) -> Config:
         at = ("tool", "statecli")
         for key in at:
             table = table.get(key, {}) if isinstance(table, dict) else {}
-    return _Reader(shown, text, at, words).config(table, path)
+    return _Reader(shown, text, at, words, own=own).config(table, path)
 
 
 def _shown(path: str) -> str:
@@ -70,7 +79,9 @@ def _syntax(shown: str, message: str) -> str:
 class _Reader:
     """Checks each value and says where the wrong ones stand."""
 
-    def __init__(self, shown: str, text: str, at: tuple[str, ...], words: Words) -> None:
+    def __init__(
+        self, shown: str, text: str, at: tuple[str, ...], words: Words, *, own: bool
+    ) -> None:
         self.shown = shown
         self.text = text
         self.at = at
@@ -92,6 +103,7 @@ class _Reader:
             "name-case": self.case,
             "model": self.model,
             "store": self.word,
+            "trust": self.texts if own else self.not_here,
         }
 
     def config(self, table: object, path: str) -> Config:
@@ -122,9 +134,29 @@ class _Reader:
             return value
         raise self.wrong((key,), f"'{key}' must be a text, here it is {described(value)}")
 
-    def model(self, key: str, value: object) -> str:
-        """The name of a model, or a table that has it."""
-        return self.word(key, value.get("name", "") if isinstance(value, dict) else value)
+    def model(self, key: str, value: object) -> dict[str, object]:
+        """The name of a model, or a table with the keys that `model` has in a graph."""
+        if not isinstance(value, dict):
+            return {"name": self.word(key, value)}
+        for name, item in value.items():
+            known = OBJECTS["model"].get(name)
+            if known is None:
+                hint = did_you_mean(name, OBJECTS["model"])
+                raise self.wrong((key, name), f"'{key}' has no '{name}'", hint)
+            kinds, words = _MODEL_TYPES[known.type]
+            if not isinstance(item, kinds) or isinstance(item, bool):
+                said = f"'{name}' must be {words}, here it is {described(item)}"
+                raise self.wrong((key, name), said)
+        secret = value.get("api_key")
+        if secret and not re.fullmatch(r"\$\{\w+\}", str(secret).strip()):
+            hint = 'write api_key = "${OPENAI_API_KEY}" and set that in the environment'
+            raise self.wrong((key, "api_key"), "a key does not belong into a file", hint)
+        return value
+
+    def not_here(self, key: str, value: object) -> tuple[str, ...]:
+        """Whom to trust is not for the folder of a graph to say."""
+        hint = "put it into your own config.toml, or set STATECLI_TRUST"
+        raise self.wrong((key,), f"'{key}' counts only in your own config", hint)
 
     def names(self, key: str, value: object) -> tuple[str, ...]:
         """A list of names, or a table by name."""

@@ -16,7 +16,8 @@ from statecli.kernel.limits import limit
 from statecli.kernel.settle import Recorder, end_turn, enter, settle
 from statecli.kernel.template import filled
 from statecli.kinds.choice import Choice
-from statecli.kinds.step import Delta, Run, Step, body_of, closing
+from statecli.kinds.step import Delta, OutOfTime, Run, Step, body_of, closing
+from statecli.llm.prompts import prompt
 from statecli.model.event import (
     Answered,
     Body,
@@ -149,6 +150,8 @@ class Engine:
         except Unanswered as error:
             self.error = error
             self._interrupted(name, "no answer fitted")
+        except OutOfTime:
+            pass  # recorded where it struck
         except Exception as error:
             self.error = error
             self._failed(name, error)
@@ -240,7 +243,8 @@ class Engine:
         summary = metadata.get("summary_behavior")
         if summary not in ("brief", "full"):
             return
-        request = step.request("reply", f"Write a {summary} summary of the conversation.", state)
+        text = prompt(self.graph, "summary", self.snapshot.data, length=summary)
+        request = step.request("reply", text, state)
         try:
             async for piece in step.ask(request):
                 yield piece

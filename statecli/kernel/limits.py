@@ -34,9 +34,18 @@ def used_up(graph: Graph, snapshot: Snapshot, seconds: float) -> Hit | None:
     if cost and work.cost_spent >= cost:
         return Hit("max_cost", f"max_cost: {work.cost_spent:.4g} of {cost:g} is spent")
     most = _budget(graph, "timeout")
-    if most and seconds >= most:
-        return Hit("timeout", f"timeout: {most:g} seconds at work")
-    return None
+    return out_of_time(graph) if most and seconds >= most else None
+
+
+def out_of_time(graph: Graph) -> Hit:
+    """That the limit `timeout` struck."""
+    return Hit("timeout", f"timeout: {_budget(graph, 'timeout'):g} seconds at work")
+
+
+def time_left(graph: Graph, seconds: float) -> float | None:
+    """What is left of the limit `timeout` after these seconds; None where there is none."""
+    most = _budget(graph, "timeout")
+    return max(0.0, most - seconds) if most else None
 
 
 def _budget(graph: Graph, name: str) -> float:

@@ -30,16 +30,17 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
     request = step.request("delta", prompt, schema=delta_schema(step.graph, state))
     async for piece in step.ask(request):
         yield piece
-    delta = _delta(step, step.answer.value)
+    delta, said = _delta(step, step.answer.value), step.answer.text
     if isinstance(delta, Unfit):
         step.emit(Refused(step.number, state.name, "answer", delta.reason))
-        async for piece in step.ask(request._replace(note=delta.reason)):
+        # What the person has read already is not said to them once more.
+        async for piece in step.ask(request._replace(note=delta.reason), shown=not said):
             yield piece
         delta = _delta(step, step.answer.value)
         if isinstance(delta, Unfit):
             raise ModelError(f"the model's answer does not fit: {delta.reason}")
     step.change(delta, null=_keeps_null(step))
-    reply = step.answer.text or step.answer.value.get("reply")
+    reply = said or step.answer.text or step.answer.value.get("reply")
     if isinstance(reply, str) and reply.strip():
         step.say(reply)
     yield None

@@ -71,7 +71,9 @@ async def _called(
     tool = next((tool for tool in tools if tool.name == call.name), None)
     listed = ", ".join(tool.name for tool in tools) or "none"
     reason = f"there is no such tool; there are: {listed}"
-    if tool is not None:
+    if call.error:
+        reason = call.error
+    elif tool is not None:
         reason = calling.refusal_of(tool, call.arguments)
     if reason:
         step.emit(Refused(step.number, step.state.name, call.name, reason))

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import plan_schema
-from statecli.kinds.step import Delta, Step
-from statecli.model.ports import ModelError
+from statecli.kinds.step import Delta, Step, asked_twice
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
-    """Writes `plan`, `plan_step` and `needs_permission`; with permission only waiting targets."""
+    """Writes `plan`, `plan_step` and `needs_permission`; with permission only waiting targets. An
+    answer that is no plan is asked for once more."""
     prompt = system_prompt(step.graph, step.state, step.snapshot)
-    async for piece in step.ask(step.request("plan", prompt, schema=plan_schema()), shown=False):
+    request = step.request("plan", prompt, schema=plan_schema())
+    async for piece in asked_twice(step, request, _misfit):
         yield piece
     value = step.answer.value
-    steps = value.get("steps") if isinstance(value, dict) else None
-    if not isinstance(steps, list) or not all(isinstance(item, str) for item in steps):
-        raise ModelError("the model gave no list of steps")
+    steps: list[str] = value["steps"]
     permission = bool(value.get("needs_permission"))
     step.change({"plan": steps, "plan_step": 0, "needs_permission": permission})
     rows = [f"{number}. {item}" for number, item in enumerate(steps, 1)]
@@ -28,3 +28,11 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
         targets = (route.target for route in step.state.transitions)
         step.options = [name for name in targets if step.waits(name)]
     yield None
+
+
+def _misfit(value: Any) -> str:
+    """Why an answer is no plan, or an empty text."""
+    steps = value.get("steps") if isinstance(value, dict) else None
+    if not isinstance(steps, list) or not all(isinstance(item, str) for item in steps):
+        return "the model gave no list of steps"
+    return ""

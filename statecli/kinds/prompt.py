@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from statecli.kernel.tasks import addressed, current
 from statecli.kernel.template import filled
+from statecli.llm.prompts import prompt
 from statecli.model.data import shown
 from statecli.model.graph import Deliverable, Graph, State, Task
 from statecli.model.snapshot import Snapshot
@@ -25,24 +26,25 @@ def system_prompt(
     for their variables; then the fields it reads, its open tasks or its goal, and the skills."""
     now = snapshot or Snapshot()
     texts = (graph.settings.get("system_prompt"), _prompt(state))
-    parts = [filled(t.strip(), now.data) for t in texts if isinstance(t, str) and t.strip()]
-    parts.extend("\n".join(lines) for lines in _lists(state, now, skills) if len(lines) > 1)
-    return "\n\n".join(parts)
+    first, second = (filled(t.strip(), now.data) if isinstance(t, str) else "" for t in texts)
+    lists = {name: "\n".join(lines) for name, lines in _lists(state, now, skills)}
+    return prompt(graph, "system", now.data, system_prompt=first, prompt=second, **lists)
 
 
 def _prompt(state: State) -> object:
     return state.settings.get("prompt") or state.description
 
 
-def _lists(state: State, now: Snapshot, skills: Sequence[str]) -> Iterator[list[str]]:
-    """Headings with what stands under them; those with nothing under them say nothing."""
+def _lists(
+    state: State, now: Snapshot, skills: Sequence[str]
+) -> Iterator[tuple[str, Iterable[str]]]:
+    """What stands under each heading of the prompt `system`; often nothing."""
     reads = [key for key in state.reads if key in now.data and key != "messages"]
-    yield ["Known:", *(f"- {key}: {shown(now.data[key], MAX_VALUE)}" for key in reads)]
-    if state.kind == "goal":
-        yield ["Your goal:", *_goal(state, now)]
-    elif state.is_plan:
-        yield ["Open tasks:", *_tasks(state, now)]
-    yield ["Skills:", *(f"- {skill}" for skill in skills)]
+    yield "known", (f"- {key}: {shown(now.data[key], MAX_VALUE)}" for key in reads)
+    yield "goal", _goal(state, now) if state.kind == "goal" else ()
+    works = state.is_plan and state.kind != "goal"
+    yield "tasks", _tasks(state, now) if works else ()
+    yield "skills", (f"- {skill}" for skill in skills)
 
 
 def _goal(state: State, now: Snapshot) -> Iterator[str]:

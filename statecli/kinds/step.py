@@ -9,11 +9,11 @@ from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from statecli.kernel.change import change
-from statecli.kernel.limits import used_up
+from statecli.kernel.limits import out_of_time, time_left, used_up
 from statecli.kernel.settle import Recorder
-from statecli.model.event import Answered, Asked, Body, Limited, Spent, Streamed
+from statecli.model.event import Answered, Asked, Body, Limited, Refused, Spent, Streamed, Warned
 from statecli.model.graph import KINDS, WAITING_KINDS, Graph, State
-from statecli.model.ports import Call, Request, World
+from statecli.model.ports import Call, ModelError, Request, World
 from statecli.model.snapshot import Snapshot, Token
 
 PieceT = TypeVar("PieceT")
@@ -104,50 +104,111 @@ class Step:
         """Whether a budget of the session is used up; the run is stopped then."""
         if not self.graph.limits:
             return False
-        seconds = self.world.now() - self.since if self.since is not None else 0.0
-        hit = used_up(self.graph, self.snapshot, seconds)
+        hit = used_up(self.graph, self.snapshot, self._worked())
         if hit is not None:
             self.emit(Limited(self.number, self.token.state, hit.limit, hit.message))
         return hit is not None
 
+    def _worked(self) -> float:
+        """The seconds that the session was at work."""
+        return self.world.now() - self.since if self.since is not None else 0.0
+
     async def ask(self, request: Request, *, shown: bool = True) -> AsyncIterator[Delta | None]:
         """Ask the model; its text streams through, and `answer` holds the last chunks after.
 
-        Text that is shown is stored at least every second; text for the run alone is neither.
+        Text that is shown is stored at least every second; text for the run alone is neither. Where
+        the answer breaks off, what was shown of it stays, marked as partial.
         """
-        self.emit(Asked(self.number, request.state.name, request.what))
+        name = request.state.name
+        request = request._replace(seconds=self._left())
+        self.emit(Asked(self.number, name, request.what))
         yield None
         text, value = "", None
         calls: list[Call] = []
         stored, last = 0, self.world.now()
-        async with closing(self.world.complete(request)) as chunks:
-            async for chunk in chunks:
-                if chunk.text:
-                    text += chunk.text
-                    if shown:
-                        yield Delta(chunk.text)
-                        if self.world.now() - last >= STREAM_SECONDS:
-                            self.emit(Streamed(self.number, request.state.name, text[stored:]))
-                            stored, last = len(text), self.world.now()
-                            yield None
-                if chunk.call is not None:
-                    calls.append(chunk.call)
-                if chunk.value is not None:
-                    value = chunk.value
-                if chunk.usage is not None:
-                    self._spent(request.state.name, chunk.usage)
+        try:
+            async with closing(self.world.complete(request)) as chunks:
+                async for chunk in chunks:
+                    if chunk.text:
+                        text += chunk.text
+                        if shown:
+                            yield Delta(chunk.text)
+                            if self.world.now() - last >= STREAM_SECONDS:
+                                self.emit(Streamed(self.number, name, text[stored:]))
+                                stored, last = len(text), self.world.now()
+                                yield None
+                    if chunk.call is not None:
+                        calls.append(chunk.call)
+                    if chunk.value is not None:
+                        value = chunk.value
+                    if chunk.usage is not None:
+                        self.emit(spent(self.number, name, chunk.usage))
+                    if chunk.note:
+                        self.emit(Warned(self.number, name, chunk.note))
+                        yield None
+        except (ModelError, TimeoutError) as error:
+            if shown and text.strip():
+                said = Answered(self.number, name, text, self.world.new_id(), partial=True)
+                self.emit(said)
+            if isinstance(error, TimeoutError) and request.seconds is not None:
+                raise self._out_of_time() from None
+            raise
         self.answer = Answer(text, value, tuple(calls))
 
-    def _spent(self, name: str, usage: Mapping[str, Any]) -> None:
-        """What a call cost: `input` and `output` tokens, `cost` in money."""
-        tokens = sum(n for n in (usage.get("input"), usage.get("output")) if type(n) is int)
-        cost = usage.get("cost")
-        money = float(cost) if isinstance(cost, int | float) else 0.0
-        self.emit(Spent(self.number, name, tokens, money))
+    def _left(self) -> float | None:
+        """The seconds until the limit `timeout`; None where there is none."""
+        return time_left(self.graph, self._worked()) if self.since is not None else None
+
+    def _out_of_time(self) -> OutOfTime | ModelError:
+        """Record that the limit `timeout` struck in the middle of a step."""
+        hit = out_of_time(self.graph)
+        if self.snapshot.status != "running":  # a plan that says its farewell
+            return ModelError(hit.message)
+        self.emit(Limited(self.number, self.token.state, hit.limit, hit.message))
+        return OutOfTime(hit.message)
 
     def say(self, text: str) -> None:
         """Something for the person to read, from the state itself or a model."""
         self.emit(Answered(self.number, self.token.state, text, self.world.new_id()))
+
+
+class OutOfTime(Exception):
+    """The limit `timeout` struck while a model was at work; that is recorded already."""
+
+
+async def asked_twice(
+    step: Step, request: Request, misfit: Callable[[Any], str]
+) -> AsyncIterator[Delta | None]:
+    """Ask for a value, and once more where it does not fit (`misfit` says why). Raises ModelError
+    where it still does not."""
+    async for piece in step.ask(request, shown=False):
+        yield piece
+    reason = misfit(step.answer.value)
+    if not reason:
+        return
+    step.emit(Refused(step.number, step.state.name, "answer", reason))
+    async for piece in step.ask(request._replace(note=reason), shown=False):
+        yield piece
+    reason = misfit(step.answer.value)
+    if reason:
+        raise ModelError(reason)
+
+
+def spent(number: int, name: str, usage: Mapping[str, Any]) -> Spent:
+    """What one answer took, as an event (see `Chunk.usage`)."""
+    tokens_in, tokens_out, attempts = (
+        value if type(value) is int else 0
+        for value in map(usage.get, ("input", "output", "attempts"))
+    )
+    cost, seconds = (
+        float(value) if isinstance(value, int | float) else 0.0
+        for value in map(usage.get, ("cost", "latency"))
+    )
+    model = usage.get("model")
+    return Spent(
+        number, name, tokens_in + tokens_out, cost, tokens_in, tokens_out, seconds,
+        attempts or 1, model if isinstance(model, str) else "", usage.get("estimated") is True,
+    )  # fmt: skip
 
 
 @asynccontextmanager

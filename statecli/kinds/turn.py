@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from statecli.kernel.calls import Outcome, Plan
@@ -12,6 +12,7 @@ from statecli.kernel.tasks import offered
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import check_schema
 from statecli.kinds.step import Delta, Step
+from statecli.llm.prompts import prompt
 from statecli.model.event import Limited, Refused
 from statecli.model.graph import State
 from statecli.model.guard import fold
@@ -32,7 +33,7 @@ SET = _tool(
     "Record a value that the person gave.",
     ["key", "value"],
     key=_TEXT,
-    value={},
+    value={"anyOf": [_TEXT, {"type": "number"}, {"type": "boolean"}]},
     reasoning=_TEXT,
 )
 COMPLETE = _tool("complete_task", "Mark a task as done.", ["id"], id=_TEXT, reasoning=_TEXT)
@@ -44,7 +45,7 @@ CLOSE = _tool(
     "close_goal",
     "Close the goal: achieved, or given_up when the person declines or wants to move on.",
     ["outcome", "quote"],
-    outcome={"enum": ["achieved", "given_up"]},
+    outcome={"type": "string", "enum": ["achieved", "given_up"]},
     quote=_TEXT,
 )
 
@@ -121,6 +122,10 @@ class _Turn:
         self.transcript.append(Exchange(call, self.outcome.ok, text))
 
     async def _applied(self, call: Call) -> AsyncIterator[Delta | None]:
+        reason = unfit(call, plan_tools(self.step.state))
+        if reason:
+            self._refuse(call.name, reason)
+            return
         plan = Plan(self.step.to, self.step.number)
         arguments: Mapping[str, Any] = call.arguments
         name, here = call.name, self.step.state
@@ -154,9 +159,9 @@ class _Turn:
             self.outcome = plan.close_goal(outcome)
             return
         said = _said_in_visit(step)
-        prompt = _check_prompt(step, outcome, quote)
+        text = _check_prompt(step, outcome, quote)
         note = f"{outcome}: {quote}"
-        request = step.request("check", prompt, schema=check_schema(), note=note)
+        request = step.request("check", text, schema=check_schema(), note=note)
         async for piece in step.ask(request, shown=False):
             yield piece
         verdict = step.answer.value if isinstance(step.answer.value, dict) else {}
@@ -170,6 +175,16 @@ class _Turn:
             return
         self.declined += 1
         self._refuse("close_goal", f"not closed: {reason}")
+
+
+def unfit(call: Call, tools: Sequence[ToolSpec]) -> str:
+    """Why a call cannot even be looked at: its arguments are none, or one is missing."""
+    if call.error:
+        return call.error
+    tool = next((tool for tool in tools if tool.name == call.name), None)
+    required = (tool.schema or {}).get("required", ()) if tool is not None else ()
+    missing = [f"'{key}'" for key in required if key not in call.arguments]
+    return f"missing: {', '.join(missing)}" if missing else ""
 
 
 def _text(value: object) -> str:
@@ -190,16 +205,17 @@ def _moved(step: Step, before: str) -> str:
 def _check_prompt(step: Step, outcome: str, quote: str) -> str:
     """All that the second look may know: the goal, what was said in this visit, and the claim."""
     goal = step.state.goal
-    lines = [
-        "Judge whether a goal of a conversation is closed.",
-        f"Objective: {goal.objective if goal else ''}",
-        f"Reached when: {goal.success_description if goal else ''}",
-        f"Claimed: {outcome}, because the person said: {quote}",
-        "What was said:",
-    ]
-    lines += [f"{m.get('role')}: {m.get('content')}" for m in _messages_of_visit(step)]
-    lines.append("Quote the person's own words. Small talk or a 'maybe' closes no goal.")
-    return "\n".join(lines)
+    said = [f"{m.get('role')}: {m.get('content')}" for m in _messages_of_visit(step)]
+    return prompt(
+        step.graph,
+        "check",
+        step.snapshot.data,
+        objective=goal.objective if goal else "",
+        success_description=goal.success_description if goal else "",
+        outcome=outcome,
+        quote=quote,
+        messages="\n".join(said),
+    )
 
 
 def _messages_of_visit(step: Step) -> list[Mapping[str, Any]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from statecli.model.data import is_list, is_map
 from statecli.model.span import Path
 from statecli.text.document import Document
+from statecli.text.secret_looks import LOOKS
 
 
 class Secret(NamedTuple):
@@ -23,21 +24,6 @@ class Secret(NamedTuple):
     variable: str
 
 
-#: A secret by its look, wherever it stands.
-_LOOKS = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
-    r"(?P<key>sk-)(?:[A-Za-z0-9_]{1,15}-){0,4}[A-Za-z0-9_]{16,}(?:-[A-Za-z0-9_]+)*"
-    r"|(?P<github>gh[pos]_)[A-Za-z0-9]{20,}|(?P<github2>github_pat_)[A-Za-z0-9_]{20,}"
-    r"|(?P<gitlab>glpat-)[A-Za-z0-9_-]{16,}"
-    r"|(?P<slack>xox[abeoprs]-)[A-Za-z0-9-]{10,}"
-    r"|(?P<aws>AKIA)[0-9A-Z]{16}(?![0-9A-Za-z])"
-    r"|(?P<google>AIza)[0-9A-Za-z_-]{30,}"
-    r"|(?P<face>hf_)[A-Za-z0-9]{20,}"
-    r"|(?P<jwt>eyJ)[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?"
-    r"|(?P<bearer>Bearer\s+)[A-Za-z0-9._~+/=-]{16,}"
-    r"|(?P<pem>-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?"
-    r")"
-)
 _KINDS = {
     "key": "an API key",
     "github": "a GitHub token",
@@ -115,7 +101,7 @@ def _is_suspect(document: Document) -> bool:
     texts = "\n".join(found.texts)
     if "://" in texts and (_LOGIN.search(texts) or _ARGUMENT.search(texts)):
         return True
-    return any(_follows(texts, mark, _LOOKS) for mark in _BEGINNINGS)
+    return any(_follows(texts, mark, LOOKS) for mark in _BEGINNINGS)
 
 
 def _folded(name: str) -> str:
@@ -138,7 +124,7 @@ def _follows(text: str, mark: str, pattern: re.Pattern[str]) -> bool:
 
 def _in_text(value: str, path: Path) -> Iterator[Secret]:
     found: list[tuple[int, int]] = []
-    for match in _LOOKS.finditer(value):
+    for match in LOOKS.finditer(value):
         kind = match.lastgroup or ""
         if _PLACEHOLDER.search(match.group()):
             continue

@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from statecli.model.ports import Ask, Chunk, Provider, Request, ToolResult
+from statecli.llm.asked import Asked, Writer
+from statecli.llm.script import UNREADABLE
+from statecli.llm.scrub import known_secrets, scrubbed
+from statecli.model.event import Chose
+from statecli.model.ports import Ask, Call, Chunk, ModelError, Provider, Request, ToolResult
 
 #: The key of a structured answer in a conversation file, by what was asked.
 _VALUES = {"choice": "choice", "check": "check", "plan": "plan", "verdict": "verdict",
            "skill": "skill", "tool": "tool", "structured": "value"}  # fmt: skip
+
+#: Parts of the usage that stand beside it.
+_BESIDE = ("latency", "attempts", "model")
 
 
 class RecordingProvider:
     """Stands before another provider; `turns` grows as the conversation does.
 
     `gap` says why the conversation cannot be played from a file, once something happened that no
-    file can say (a jump, a value set by hand); empty while it can.
+    file can say (a jump, a value set by hand); empty while it can. `detailed`: also keep what was
+    asked and who chose, without secrets (`--record`).
     """
 
     def __init__(self, inner: Provider) -> None:
@@ -24,10 +32,12 @@ class RecordingProvider:
         self.label = inner.label
         self.turns: list[dict[str, Any]] = []
         self.gap = ""
+        self.detailed = False
+        self._asked = Writer()
 
     def begin(self, say: str | None) -> None:
         """A new turn, with the person's line (None: the graph goes on by itself)."""
-        turn: dict[str, Any] = {} if say is None else {"say": say}
+        turn: dict[str, Any] = {} if say is None else {"say": self.clean(say)}
         self.turns.append(turn)
 
     def undo(self) -> None:
@@ -36,23 +46,58 @@ class RecordingProvider:
             pass
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
-        """Pass every chunk on, and keep them as one reply."""
+        """Pass every chunk on, and keep them as one reply, also of an answer that breaks off."""
         chunks: list[Chunk] = []
-        async for chunk in self.inner.complete(request, ask):
-            chunks.append(chunk)
-            yield chunk
+        stream = self.inner.complete(request, ask)
+        try:
+            async for chunk in stream:
+                chunks.append(chunk)
+                yield chunk
+        except ModelError as error:
+            self._keep(request, chunks, str(error))
+            raise
+        finally:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
+        self._keep(request, chunks, "")
+
+    def _keep(self, request: Request, chunks: list[Chunk], failed: str) -> None:
         reply = as_reply(request, chunks)
-        if reply:
-            self._replies().append(reply)
+        if failed:
+            text = "".join(chunk.text for chunk in chunks)
+            reply = {"failed": failed, **({"reply": text} if text else {})}
+        if not reply:
+            return
+        usage = next((chunk.usage for chunk in reversed(chunks) if chunk.usage is not None), None)
+        if usage is not None:
+            reply["usage"] = {key: value for key, value in usage.items() if key not in _BESIDE}
+            reply.update((key, usage[key]) for key in _BESIDE if key in usage)
+        if self.detailed:
+            reply["asked"] = self._asked.write(Asked.of(request))
+        self._replies().append(self.clean(reply))
+
+    def chose(self, body: Chose) -> None:
+        """Which way a turn went, and who chose it."""
+        if self.detailed and self.turns:
+            told: dict[str, Any] = {"from": body.state, "to": body.target, "by": body.by}
+            if body.answers:
+                told["attempts"] = len(body.answers)
+            self.turns[-1].setdefault("chose", []).append(told)
 
     def result(self, result: ToolResult) -> None:
         """What a tool gave back."""
         value: Any = result.structured if result.structured is not None else result.text
-        self._replies().append({"result": value if result.ok else {"error": result.text}})
+        kept = {"result": value if result.ok else {"error": result.text}}
+        self._replies().append(self.clean(kept))
 
     def answer(self, text: str) -> None:
         """What the person answered to a question in the middle of a step."""
-        self._replies().append({"answer": text})
+        self._replies().append({"answer": self.clean(text)})
+
+    def clean(self, value: Any) -> Any:
+        """What is kept of a value: with `detailed` nothing secret."""
+        return scrubbed(value, known_secrets()) if self.detailed else value
 
     def _replies(self) -> list[Any]:
         if not self.turns:
@@ -65,12 +110,14 @@ def as_reply(request: Request, chunks: list[Chunk]) -> dict[str, Any]:
     """One answer of a model as an item of `replies`."""
     text = "".join(chunk.text for chunk in chunks)
     value = next((chunk.value for chunk in reversed(chunks) if chunk.value is not None), None)
-    calls = [{c.call.name: dict(c.call.arguments)} for c in chunks if c.call is not None]
+    calls = [{c.call.name: _arguments(c.call)} for c in chunks if c.call is not None]
     reply: dict[str, Any] = {}
     if calls:
         reply["calls"] = calls
+    elif value is None and request.what not in ("reply", "turn", "step"):
+        return {"raw": text}
     elif request.what == "arguments":
-        reply["calls"] = [{request.tools[0].name: value or {}}]
+        reply["calls"] = [{request.tools[0].name: value}]
     elif request.what == "delta" and isinstance(value, dict):
         writes = {key: item for key, item in value.items() if key != "reply" and item is not None}
         reply["writes"] = writes
@@ -84,3 +131,7 @@ def as_reply(request: Request, chunks: list[Chunk]) -> dict[str, Any]:
     if text and request.what in ("reply", "delta", "turn", "step"):
         reply["reply"] = text
     return reply
+
+
+def _arguments(call: Call) -> dict[str, Any]:
+    return {UNREADABLE: call.error} if call.error else dict(call.arguments)

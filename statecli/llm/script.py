@@ -11,6 +11,7 @@ from statecli.model.ports import (
     Ask,
     Call,
     Chunk,
+    ModelError,
     Question,
     Request,
     ToolResult,
@@ -37,6 +38,12 @@ KEYS: dict[str, tuple[str, ...]] = {
     "skill": ("skill",),
     "structured": ("value",),
 }
+#: What a model may do whatever it is asked.
+_WHATEVER = ("failed", "raw")
+#: Stands for the arguments of a call that cannot be read as such, with what is wrong with them.
+UNREADABLE = "$unreadable"
+#: What is told of an answer beside its usage.
+_TOLD = ("latency", "attempts", "model")
 #: How a request is named in a message.
 _NAMES = {
     "turn": "a reply or calls", "delta": "its fields", "choice": "the next state",
@@ -58,11 +65,13 @@ class OffScript(Unanswered):
 
 
 class ScriptProvider:
-    """Answers from a file, in order. `begin` a turn before its line is sent."""
+    """Answers from a file, in order. `begin` a turn before its line is sent. `broke`: in this turn
+    the file made the model break off, so a run that fails there goes as it is written."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self.label = f"script {conversation.document.path}"
+        self.broke = False
         self._turn: Turn | None = None
         self._queue: list[Reply] = []
         self._calls = 0
@@ -77,6 +86,7 @@ class ScriptProvider:
         """Take up a turn."""
         self._turn = turn
         self._queue = list(turn.replies)
+        self.broke = False
 
     def place(self) -> str:
         """Where the turn stands that is played."""
@@ -84,6 +94,10 @@ class ScriptProvider:
 
     def _at(self) -> Path:
         return self._turn.path if self._turn is not None else ("turns",)
+
+    def next_reply(self) -> Reply | None:
+        """The reply that comes next."""
+        return self._queue[0] if self._queue else None
 
     def unused(self) -> str:
         """The reply of the turn that nobody asked for, with its place; empty if all were used."""
@@ -101,7 +115,7 @@ class ScriptProvider:
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""
-        keys = KEYS[request.what]
+        keys = (*KEYS[request.what], *_WHATEVER)
         if self.conversation.is_witness and not (self._queue and self._queue[0].fits(*keys)):
             if request.what in ("reply", "turn", "step"):
                 yield Chunk(text=SILENCE)
@@ -115,7 +129,11 @@ class ScriptProvider:
             yield chunk
         usage = reply.items.get("usage")
         if is_map(usage):
-            yield Chunk(usage=usage)
+            notes = {key: reply.items[key] for key in _TOLD if key in reply.items}
+            yield Chunk(usage={**usage, **notes})
+        if "failed" in reply.items:
+            self.broke = True
+            raise ModelError(str(reply.items["failed"]))
 
     def _take(self, asked: str, keys: tuple[str, ...], *, keep: bool = False) -> Reply:
         """The next reply, if it has one of the keys. Text beside calls is said with them where
@@ -126,13 +144,14 @@ class ScriptProvider:
             raise OffScript(self.conversation, self._at(), said)
         reply = self._queue[0]
         if not reply.fits(*keys):
-            listed = " or ".join(f"'{key}'" for key in keys)
+            listed = " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
             said = f"{asked} ({listed}), but the next reply has {_has(reply)}"
             raise OffScript(self.conversation, reply.path, said)
         if keep and "calls" in reply.items:
             return reply
         self._queue.pop(0)
-        if "calls" in keys and "calls" in reply.items and "reply" in reply.items:
+        recorded = "asked" in reply.items
+        if "calls" in keys and "calls" in reply.items and "reply" in reply.items and not recorded:
             if not (self._queue and self._queue[0].fits(*keys)):
                 self._queue.insert(0, Reply({"reply": reply.items["reply"]}, reply.path))
                 return Reply({"calls": reply.items["calls"]}, reply.path)
@@ -141,6 +160,13 @@ class ScriptProvider:
     def _chunks(self, request: Request, reply: Reply) -> Iterator[Chunk]:
         items: Mapping[str, Any] = reply.items
         what = request.what
+        if "failed" in items:
+            if "reply" in items and what in ("reply", "delta", "turn", "step"):
+                yield Chunk(text=items["reply"])
+            return
+        if "raw" in items:
+            yield Chunk(text=items["raw"])
+            return
         calls = calls_of(reply)
         if what == "delta":
             if "reply" in items:
@@ -151,7 +177,9 @@ class ScriptProvider:
                 yield Chunk(text=items["reply"])
             for name, arguments in calls:
                 self._calls += 1
-                yield Chunk(call=Call(f"call-{self._calls}", name, arguments))
+                error = arguments.get(UNREADABLE)
+                given = {} if error else arguments
+                yield Chunk(call=Call(f"call-{self._calls}", name, given, str(error or "")))
         elif what in ("reply", "turn"):
             yield Chunk(text=items.get("reply", ""))
         elif what == "tool":

@@ -82,12 +82,22 @@ class Streamed(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """What one question to a model cost: tokens in and out, and money where its price is known."""
+    """What one question to a model cost: tokens in and out, and money where its price is known.
+
+    `input` and `output` are the parts of `tokens`; `estimated`: nobody counted them; `seconds`
+    until the answer was complete; `attempts`: how often it was sent.
+    """
 
     token: int
     state: str
     tokens: int
     cost: float = 0.0
+    input: int = 0
+    output: int = 0
+    seconds: float = 0.0
+    attempts: int = 1
+    model: str = ""
+    estimated: bool = False
 
 
 class Called(NamedTuple):

@@ -87,7 +87,13 @@ _GRAPH: dict[str, Key] = {
     "limits": Key("@limits"),
     "tools": Key("{@tool}"),
     "model": Key("@model | text"),
+    "prompts": Key("@prompts"),
 }
+#: What a model is told, each a text file in `llm/prompts/`, which `prompts` of a graph replaces.
+PROMPTS = (
+    "system", "strict", "loose", "goal", "delta", "choice", "tool", "arguments", "plan", "step",
+    "step_tools", "verdict", "check", "skill", "structured", "summary", "words", "repair", "go_on",
+)  # fmt: skip
 
 OBJECTS: dict[str, Mapping[str, Key]] = {
     "states graph": _GRAPH
@@ -187,6 +193,7 @@ OBJECTS: dict[str, Mapping[str, Key]] = {
         "check": TEXT,
         "prices": Key("@prices"),
     },
+    "prompts": dict.fromkeys(PROMPTS, TEXT),
     "prices": {"input": NUMBER, "output": NUMBER},
     "tool": {
         "command": Key("[text] | text"),

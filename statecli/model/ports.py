@@ -32,11 +32,13 @@ class ToolSpec(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A tool call that a model asks for."""
+    """A tool call that a model asks for. `error`: what it wrote cannot be read as arguments; such
+    a call is never made."""
 
     id: str
     name: str
     arguments: Mapping[str, Any]
+    error: str = ""
 
 
 class ToolResult(NamedTuple):
@@ -62,7 +64,9 @@ class Request(NamedTuple):
     state's turn: `tools` may be called, or a reply ends it), choice (one of `options`), tool (pick
     one of `tools`), arguments (for the only tool in `tools`), plan, step, verdict, check (second
     look at a goal: `{agree, quote, reason}`), skill, structured (what a custom kind asks for).
-    `prompt` is the system text; the conversation is in `snapshot.data["messages"]`.
+    `prompt` is the system text; the conversation is in `snapshot.data["messages"]`. `note`: what
+    was wrong with the last answer, or what it is about. `seconds`: an answer that takes longer is
+    given up with TimeoutError (None, or a person who answers: never).
     """
 
     what: str
@@ -75,16 +79,20 @@ class Request(NamedTuple):
     tools: tuple[ToolSpec, ...] = ()
     transcript: tuple[Exchange, ...] = ()
     note: str = ""
+    seconds: float | None = None
 
 
 class Chunk(NamedTuple):
     """A piece of an answer: text for the person, a call, or the structured value (the last one
-    counts). `usage`: tokens and cost where known."""
+    counts). `usage`: what it took, as far as that is known: `input` and `output` tokens (with
+    `estimated` if nobody counted them), `cost`, seconds (`latency`), `attempts`, the `model`.
+    `note`: something on the way that the author should know."""
 
     text: str = ""
     call: Call | None = None
     value: Any = None
     usage: Mapping[str, Any] | None = None
+    note: str = ""
 
 
 class Question(NamedTuple):

@@ -196,7 +196,7 @@ class _Play:
         turn = self.case.conversation.turns[number - 1]
         expected = self.case.turns[number - 1]
         status = seen.after.status
-        foreseen = any(one.key == "status" for one in expected)
+        foreseen = self.script.broke or any(one.key == "status" for one in expected)
         if status in BAD and not foreseen:
             self.problems.append(_gone_wrong(turn.path, number, seen))
         self._compare(number, seen, expected)

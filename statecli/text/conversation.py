@@ -12,7 +12,12 @@ turns:
       - {check: {agree: true, quote: yes please}}
       - {result: {status: open}}    # what a tool gave back; {error: why} is a failure
       - {answer: "yes"}             # what the person answers in the middle of a step
+      - {failed: the server is gone, reply: Well}   # the model broke off after these words
+      - {raw: Hm.}                    # an answer as it was written, where a value was asked for
 ```
+A recording (`chat --record`) also has what each answer took (`usage`, `latency`, `attempts`,
+`model`), what was `asked` for it, and which routes each turn `chose`, by whom.
+
 YAML, or JSONL with the head in the first line and one turn in each other line. The text beside
 calls is what the model says once they are done, unless another reply follows.
 """
@@ -34,13 +39,13 @@ from statecli.text.nodes import Node
 #: What one item of `replies` may say; a text may come with calls or writes.
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
-    "skill", "value", "answer", "usage", "latency", "attempts",
+    "skill", "value", "answer", "failed", "raw", "usage", "latency", "attempts", "model", "asked",
 )  # fmt: skip
 #: Those that only tell about an answer.
-_NOTES = ("usage", "latency", "attempts")
+_NOTES = ("usage", "latency", "attempts", "model", "asked")
 #: What ends a line in YAML 1.1 only.
 _BREAKS = frozenset("\x85\u2028\u2029")
-TURN_KEYS = ("say", "replies", "expect")
+TURN_KEYS = ("say", "replies", "chose", "expect")
 HEAD_KEYS = ("graph", "digest", "about", "data", "turns", "expect")
 
 
@@ -218,9 +223,9 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
         raise reader.fail(path, "a reply says nothing; it has 'reply', 'calls', 'choice' or alike")
     for key, item in items.items():
         here = (*path, key)
-        if key in ("reply", "tool") or (key == "choice" and not is_map(item)):
+        if key in ("reply", "tool", "failed", "raw") or (key == "choice" and not is_map(item)):
             reader.text(item, here, key)
-        elif key in ("writes", "check", "plan", "verdict", "skill"):
+        elif key in ("writes", "check", "plan", "verdict", "skill", "asked"):
             reader.map(item, here, key)
         elif key == "ok" and not isinstance(item, bool):
             raise reader.fail(here, f"'ok' is true or false, not {described(item)}")
@@ -294,6 +299,8 @@ def _yaml(value: object, *, flow: bool | None = False, width: int = 100) -> str:
 
     def written(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
         style = None if isinstance(core_value(text), str) else "'"
+        if "\n" in text and not flow:
+            style = "|"  # where YAML allows it; else it becomes quoted
         if not _BREAKS.isdisjoint(text) or (flow and "\n" in text):
             style = '"'
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)

@@ -1,0 +1,56 @@
+"""Conversations as files: `/save` at the end of one, `--record` while it goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from statecli.chat import views
+from statecli.session.session import digest
+from statecli.text.whole_file import write_file
+
+if TYPE_CHECKING:
+    from statecli.chat.talk import Talk
+
+
+def conversation(talk: Talk, *, lines: bool) -> str:
+    """The conversation so far as a file says it (model.md 10); with `lines` as JSONL."""
+    from statecli.text.conversation import write
+
+    stored = talk.session.store.get(talk.session.run)
+    return write(
+        [_ordered(turn) for turn in talk.recording.turns if turn],
+        graph=Path(talk.session.path).name,
+        digest=digest(stored.text) if stored is not None else "",
+        about=f"session {talk.session.run}",
+        lines=lines,
+        data=talk.recording.clean(views.given(talk.session)),
+    )
+
+
+def _ordered(turn: dict[str, Any]) -> dict[str, Any]:
+    """A turn as one reads it: what was said, what was answered, where it went."""
+    return {key: turn[key] for key in ("say", "replies", "chose") if key in turn}
+
+
+class Record:
+    """Writes the conversation to a file after each turn, with what every answer took. It ends
+    where something happens that no file can say."""
+
+    def __init__(self, talk: Talk, file: str) -> None:
+        self.talk = talk
+        self.file = file
+        self._over = False
+        talk.recording.detailed = True
+        self.write()  # a file that cannot be written is told before anything is said
+
+    def write(self) -> None:
+        """The file as a whole."""
+        if self._over:
+            return
+        if self.talk.recording.gap:
+            self._over = True
+            self.talk.screen.notes(f"{self.file} ends here: {self.talk.recording.gap}")
+            return
+        text = conversation(self.talk, lines=self.file.endswith(".jsonl"))
+        write_file(self.file, text.encode("utf-8", "replace"))
