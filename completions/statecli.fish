@@ -51,7 +51,7 @@ function _shtab_statecli_using
 end
 
 set -g _shtab_statecli_commands validate explain render chat sessions test
-set -g _shtab_statecli_opts_with_value --budget-cost --budget-tokens --collapse --config --coverage --coverage-file --days --depth --dot --expect --extend-select --fail-on --fail-under --focus --fork --form --format --graph --halt-after --halt-before --ignore --input --jobs --junit --keyword --labels --max-steps --max-turns --model --output --persona --random --rankdir --renderer --resume --seed --select --session --severity --stdin-filename --store --task-id --theme --timeout --to --trace --user-id --witness --write -k -o
+set -g _shtab_statecli_opts_with_value --base-url --budget-cost --budget-tokens --collapse --config --coverage --coverage-file --days --depth --dot --expect --extend-select --fail-on --fail-under --focus --fork --form --format --graph --halt-after --halt-before --ignore --input --jobs --junit --keyword --labels --max-steps --max-turns --model --output --persona --random --rankdir --record --renderer --resume --seed --select --session --severity --stdin-filename --store --task-id --theme --timeout --to --trace --user-id --witness --write -k -o
 
 complete -c statecli -e
 complete -c statecli -f
@@ -129,7 +129,8 @@ complete -c statecli -n '_shtab_statecli_using chat' -l version -d 'show the ver
 complete -c statecli -n '_shtab_statecli_using chat' -l no-color -d 'plain text (also: NO_COLOR)'
 complete -c statecli -n '_shtab_statecli_using chat' -l debug -d 'show where statecli itself failed'
 complete -c statecli -n '_shtab_statecli_using chat' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'read this config instead of looking'
-complete -c statecli -n '_shtab_statecli_using chat' -l model -x -d 'rules (asks you; the default), human (you play the model), script:FILE'
+complete -c statecli -n '_shtab_statecli_using chat' -l model -x -d 'rules (asks you; the default), human (you play the model), script:FILE, replay:FILE, or a model: openai:NAME, ollama:NAME, NAME'
+complete -c statecli -n '_shtab_statecli_using chat' -l base-url -x -d 'where the model is served'
 complete -c statecli -n '_shtab_statecli_using chat' -l resume -x -d 'go on with a session (the newest)'
 complete -c statecli -n '_shtab_statecli_using chat' -l fork -x -d 'begin a new session after event N of ID'
 complete -c statecli -n '_shtab_statecli_using chat' -l task-id -x -d 'the id of the new session'
@@ -145,6 +146,8 @@ complete -c statecli -n '_shtab_statecli_using chat' -l budget-cost -x -d 'once 
 complete -c statecli -n '_shtab_statecli_using chat' -l timeout -x -d 'after S seconds at work'
 complete -c statecli -n '_shtab_statecli_using chat' -l json -d 'events as JSON lines'
 complete -c statecli -n '_shtab_statecli_using chat' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'also write the events to this file'
+complete -c statecli -n '_shtab_statecli_using chat' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'keep the conversation, for --model replay:FILE'
+complete -c statecli -n '_shtab_statecli_using chat' -l no-stream -d 'each answer as a whole, not as it comes'
 complete -c statecli -n '_shtab_statecli_using chat' -l force -d 'run a graph that has errors'
 complete -c statecli -n '_shtab_statecli_using chat' -l allow-plugins -d 'run code beside the graph (state_*.py)'
 complete -c statecli -n '_shtab_statecli_using chat; and test $_shtab_statecli_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the graph to run'
@@ -168,6 +171,7 @@ complete -c statecli -n '_shtab_statecli_using test' -s k -l keyword -x -d 'only
 complete -c statecli -n '_shtab_statecli_using test' -l graph -xka "(__fish_complete_path (commandline -ct))" -d 'play them against this graph'
 complete -c statecli -n '_shtab_statecli_using test' -l jobs -x -d 'in N processes (0: one for each core)'
 complete -c statecli -n '_shtab_statecli_using test' -l model -x -d 'ask this model instead of the file'
+complete -c statecli -n '_shtab_statecli_using test' -l base-url -x -d 'where the model is served'
 complete -c statecli -n '_shtab_statecli_using test' -l expect -xka "states all" -d 'with --model: compare only where the run goes (the default), or everything'
 complete -c statecli -n '_shtab_statecli_using test' -l update -d 'rewrite the expectations that do not hold, or give a file its first ones; shows the difference'
 complete -c statecli -n '_shtab_statecli_using test' -l record -d 'ask the model (--model) once for the replies that a file lacks, and write them into it'

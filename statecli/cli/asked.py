@@ -27,6 +27,15 @@ class Asked:
             found = self._known[graph.path] = in_a_row(self._open(graph))
         return found
 
+    def close(self) -> None:
+        """Let go of what the models hold: connections."""
+        from statecli.session.drive import finished
+
+        for found in self._known.values():
+            close = getattr(found, "aclose", None)
+            if close is not None:
+                finished(close(), waits=True)
+
     def _open(self, graph: Graph) -> Provider:
         from statecli.cli.models import Models
         from statecli.cli.running import Opened
@@ -34,8 +43,7 @@ class Asked:
 
         assert graph.loaded.graph is not None
         opened = Opened(graph.path, graph.text, graph.loaded.graph, graph.config)
-        work = Models(self.args, opened).chosen(None)
-        return finished(work, waits=True)[0]
+        return finished(Models(self.args, opened).chosen(None), waits=True)[0]
 
 
 def in_a_row(found: Provider) -> Provider:

@@ -29,5 +29,6 @@ def completed(args: argparse.Namespace, found: Sequence[Found]) -> int:
         write(f"{line}\n" for line in lines(result))
         if result.text is not None:
             rewrite(result.path, result.text)
+    asked.close()
     write([f"{summary(results)}\n"])
     return exit_code(results)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 
 from statecli.cli.asked import Asked
@@ -13,6 +12,7 @@ from statecli.scenario.job import Graph
 from statecli.scenario.persona import Talked, talk
 from statecli.scenario.walks import WRONG
 from statecli.scenario.writing import expected_of
+from statecli.session.drive import finished
 from statecli.session.session import digest
 from statecli.text.conversation import write as as_file
 from statecli.text.excerpt import harmless, plain
@@ -22,17 +22,19 @@ def simulated(args: argparse.Namespace, opened: Graph) -> int:
     """Talk as each persona; 1 where a run went wrong."""
     graph = opened.loaded.graph
     assert graph is not None
-    model = Asked(args).of(opened)
+    asked = Asked(args)
+    model = asked.of(opened)
     code = 0
     for persona in args.persona:
         work = talk(graph, persona, model, most=args.max_turns, budget=args.budget_cost,
                     custom=opened.custom)  # fmt: skip
-        found = asyncio.run(work)
+        found = finished(work, waits=True)
         write(_shown(opened.path, persona, found))
         if found.status in WRONG:
             code = 1
         if args.write:
             write([f"  kept in {_kept(args.write, opened, persona, found)}\n"])
+    asked.close()
     return code
 
 

@@ -67,6 +67,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """The options, in the order of `--help`."""
     flag = "store_true"
     parser.epilog = EXAMPLE
+    parser.set_defaults(no_stream=True)  # nobody watches the answers come in
     parser.add_argument(
         "files",
         nargs="*",
@@ -81,6 +82,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--jobs", type=int, default=1, metavar="N", help="in N processes (0: one "
                        "for each core)")  # fmt: skip
     group.add_argument("--model", metavar="NAME", help="ask this model instead of the file")
+    group.add_argument("--base-url", metavar="URL", help="where the model is served")
     group.add_argument(
         "--expect",
         choices=["states", "all"],
@@ -191,15 +193,19 @@ def played(args: argparse.Namespace, found: Sequence[Found]) -> Iterator[Result]
         update=args.update,
         everything=args.expect == "all",
     )  # fmt: skip
+    asked = None
     if args.model is not None:
         from statecli.cli.asked import Asked
 
-        order = order._replace(model=Asked(args).of)
+        asked = Asked(args)
+        order = order._replace(model=asked.of)
     for path, content, trouble in found:
         if content is None:
             yield Result(path, "", "", "error", (Told(path, 0, "", trouble),))
         else:
             yield run(path, content, order)
+    if asked is not None:
+        asked.close()
 
 
 def _told(args: argparse.Namespace, files: Conversations, results: Sequence[Result]) -> int:
