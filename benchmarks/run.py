@@ -1,7 +1,7 @@
 """Measure statecli and print ratios: against bare Python, a bare parse, and its peers.
 
-    python benchmarks/run.py [--quick] [--peers] [--only cold|scale|peers|steps] [--install]
-                             [--python PATH]
+    python benchmarks/run.py [--quick] [--peers] [--only cold|scale|peers|steps|replays]
+                             [--install] [--python PATH]
 
 Exit code: 0 every target met, 1 one missed, 2 statecli does not run with that interpreter.
 """
@@ -15,11 +15,12 @@ from cold import cold
 from measure import run
 from peer_list import install
 from peers import peers
+from replays import replays
 from scale import scale
 from statecli_side import statecli
 from steps import steps
 
-PARTS = ("cold", "scale", "peers", "steps")
+PARTS = ("cold", "scale", "peers", "steps", "replays")
 
 
 def main() -> int:
@@ -41,6 +42,7 @@ def main() -> int:
             "scale": lambda: scale(options.python, options.quick, folder),
             "peers": lambda: peers(options.python, options.quick, folder),
             "steps": lambda: steps(options.python, options.quick, folder),
+            "replays": lambda: replays(options.python, options.quick, folder),
         }
         fits = [parts[part]() for part in PARTS if part in chosen]
     print("\nevery measured target met" if all(fits) else "\na target was missed: see OVER above")

@@ -45,13 +45,13 @@ def test_it_passes() -> None:
     ("change", "problem"),
     [
         (("- {writes", "- hi\n      - {writes"),
-         "5:9: 'sort' asks for its fields ('writes'), but the next reply has 'reply'"),
+         "5:9: 'sort' asks for its fields: 'intent' ('writes'), but the next reply has 'reply'"),
         (("expect: {state: pay}", "expect: {state: pay}\n  - say: And?"),
          "7:5: the run has ended before this turn"),
         (("    expect", "      - reply: And more\n    expect"),
          "6:9: nobody asked for this reply ('reply'): 'And more'"),
         (("{writes: {intent: refund}, reply: Sorry!}", "{reply: a}"),
-         "5:9: 'sort' asks for its fields ('writes'), but the next reply has 'reply'"),
+         "5:9: 'sort' asks for its fields: 'intent' ('writes'), but the next reply has 'reply'"),
     ],
 )  # fmt: skip
 def test_what_goes_wrong_has_its_place(change: tuple[str, str], problem: str) -> None:

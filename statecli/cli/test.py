@@ -59,7 +59,8 @@ expect, in a turn, or beside `turns` for the whole conversation:
   said: a part of it, or {matches: regex}     not_said: ..     refused: complete_task
   called: TOOL or [{TOOL: {argument: value}}]     tasks: {id: completed}     guards: {S: false}
   of the whole only: turns_at_most: N     never: [S, ..]
-A file without `expect` gets them from how it runs now: statecli test --update FILE.
+A file without `expect` gets them from how it runs now: statecli test --update FILE. The first
+conversations of a graph can be found: statecli test --suggest --write graphs/tests GRAPH.
 """
 
 

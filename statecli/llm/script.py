@@ -3,7 +3,7 @@ errors, with their place in the file."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from statecli.model.data import is_map, shown
@@ -19,6 +19,7 @@ from statecli.model.ports import (
     Unanswered,
 )
 from statecli.model.span import Path
+from statecli.model.wording import listed
 from statecli.text.conversation import Conversation, Reply, Turn, calls_of
 
 #: What a witness says where text is asked for.
@@ -123,7 +124,7 @@ class ScriptProvider:
             if request.what == "delta":
                 yield Chunk(value={"reply": SILENCE})
                 return
-        asked = f"'{request.state.name}' asks for {_NAMES.get(request.what, f'a {request.what}')}"
+        asked = f"'{request.state.name}' asks for {_wanted(request)}"
         reply = self._take(asked, keys, keep=request.what == "tool")
         for chunk in self._chunks(request, reply):
             yield chunk
@@ -144,8 +145,8 @@ class ScriptProvider:
             raise OffScript(self.conversation, self._at(), said)
         reply = self._queue[0]
         if not reply.fits(*keys):
-            listed = " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
-            said = f"{asked} ({listed}), but the next reply has {_has(reply)}"
+            known = " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
+            said = f"{asked} ({known}), but the next reply has {_has(reply)}"
             raise OffScript(self.conversation, reply.path, said)
         if keep and "calls" in reply.items:
             return reply
@@ -206,6 +207,19 @@ class ScriptProvider:
         """What the person answers to a question in the middle of a step."""
         first = question.text.partition("\n")[0]
         return str(self._take(f'the person is asked "{first}"', ("answer",)).items["answer"])
+
+
+def _wanted(request: Request) -> str:
+    """What is asked for, in words, with what it may be."""
+    name = _NAMES.get(request.what, f"a {request.what}")
+    names: Sequence[str] = ()
+    if request.what == "choice":
+        names = [option.name for option in request.options]
+    elif request.what == "delta":
+        names = request.state.writes
+    return (
+        f"{name}: {listed(names, 'or' if request.what == 'choice' else 'and')}" if names else name
+    )
 
 
 def _has(reply: Reply) -> str:
