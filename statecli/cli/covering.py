@@ -25,7 +25,8 @@ def covered(args: argparse.Namespace, files: Conversations, results: Sequence[Re
     opened = _graphs(args, files, results)
     graphs = [graph for _, graph in opened]
     if args.coverage:
-        write(f"{harmless(line)}\n" for line in ("", *table(graphs), ""))
+        before = [] if args.quiet or not results else [""]
+        write(f"{harmless(line)}\n" for line in (*before, *table(graphs), ""))
     if args.coverage_file:
         write_file(args.coverage_file, f"{dumps(report(graphs))}\n".encode("utf-8", "replace"))
     code = 0
