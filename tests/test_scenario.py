@@ -439,9 +439,7 @@ def test_whatever_a_file_holds_there_is_an_answer(value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.yaml", "x.json", "x.jsonl"])
-@pytest.mark.parametrize(
-    "content", [b"\xff\xfe\x00", b"\x00", b"turns: \xff", b"[" * 9999, b"{"]
-)
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\x00", b"turns: \xff", b"[" * 9999, b"{"])
 def test_bytes_that_are_no_text(name: str, content: bytes) -> None:
     opened = graph_of(DESK)
     result = run_job(name, content, Order(lambda _path, _conversation: opened))
