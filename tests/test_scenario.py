@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import xml.etree.ElementTree as Xml
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from playing import graph_of, played, told
 from run_cli import run
 
 from statecli.scenario.counts import added
 from statecli.scenario.coverage import GraphCoverage
-from statecli.scenario.job import Result, Told
+from statecli.scenario.expect import ANYTIME, VALUE_TESTS, WHOLE
+from statecli.scenario.job import Order, Result, Told
+from statecli.scenario.job import run as run_job
 from statecli.scenario.report import junit, lines
 from statecli.text.conversation import in_block, one_line, read
 
@@ -390,3 +396,52 @@ def test_files_in_processes_come_in_their_order(jobs: int, tmp_path: Path) -> No
     assert heads[-1] == "20 passed, 10 failed, 1 could not be played · 31 conversations, 30 turns"
     assert done.code == 2
     assert '"visits": 30' in seen.read_text()
+
+
+# --- anything at all ------------------------------------------------------------------------------
+
+_WORDS = (*ANYTIME, *WHOLE, *VALUE_TESTS, "from", "to", "at", "by", "ask", "sort", "pay", "intent",
+          "refund", "sort -> pay", "next[0]", "x", "", "turns", "say", "replies", "expect", "data",
+          "writes", "reply", "calls", "choice", "graph")  # fmt: skip
+_VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-2, 9), st.sampled_from(_WORDS), st.floats()),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(_WORDS), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from((*ANYTIME, *WHOLE)), _VALUES, max_size=4), st.booleans())
+def test_whatever_is_expected_there_is_an_answer(expect: dict[str, Any], whole: bool) -> None:
+    """Never an exception; a mistake has a place, and what --update writes holds."""
+    value = json.loads(
+        '{"graph": "g", "turns": [{"say": "x", "replies": [{"writes": {"intent": "refund"}}]}]}'
+    )
+    (value if whole else value["turns"][0])["expect"] = expect
+    text = json.dumps(value)
+    result = played(DESK, text, name="x.json")
+    assert result.status in ("passed", "failed", "error")
+    assert all(problem.where.startswith("x.json:1:") for problem in result.problems)
+    updated = played(DESK, text, name="x.json", update=True)
+    if updated.text is not None:
+        again = played(DESK, updated.text, name="x.json")
+        assert len(again.problems) <= len(result.problems)
+
+
+@settings(max_examples=200, deadline=None)
+@given(_VALUES)
+def test_whatever_a_file_holds_there_is_an_answer(value: Any) -> None:
+    text = json.dumps({"graph": "g", "turns": value})
+    assert played(DESK, text, name="x.json").status in ("passed", "failed", "error")
+    assert played(DESK, text, name="x.json", update=True, coverage=True).status
+
+
+@pytest.mark.parametrize("name", ["x.yaml", "x.json", "x.jsonl"])
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\x00", b"turns: \xff", b"[" * 9999, b"{"])
+def test_bytes_that_are_no_text(name: str, content: bytes) -> None:
+    opened = graph_of(DESK)
+    result = run_job(name, content, Order(lambda _path, _conversation: opened))
+    assert result.status == "error"
+    assert result.problems[0].where.startswith(name)

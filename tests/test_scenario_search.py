@@ -16,7 +16,7 @@ from statecli.model.graph import KINDS
 from statecli.model.ports import Ask, Chunk, Request
 from statecli.scenario.counts import all_ways
 from statecli.scenario.persona import talk
-from statecli.scenario.suggest import _keys, played_text, suggestions
+from statecli.scenario.suggest import keys_of, played_text, suggestions
 from statecli.scenario.values import Values
 from statecli.scenario.walks import WRONG, walks
 from statecli.scenario.walks import told as told_of
@@ -70,7 +70,7 @@ def test_what_is_suggested_takes_the_way(value: dict[str, Any]) -> None:
             again = played_text(graph, one.text)
             assert again is not None
             assert again.passed, [problem.message for problem in again.problems]
-            assert one.key in _keys(again)
+            assert one.key in keys_of(again)
 
 
 def test_a_way_that_is_never_taken_gets_none() -> None:

@@ -19,7 +19,8 @@ A recording (`chat --record`) also has what each answer took (`usage`, `latency`
 `model`), what was `asked` for it, and which routes each turn `chose`, by whom.
 
 YAML, or JSONL with the head in the first line and one turn in each other line. The text beside
-calls is what the model says once they are done, unless another reply follows.
+calls is what the model says once they are done, unless another reply follows. What a turn (or
+the whole) is expected to bring stands under `expect`: `scenario/expect.py` reads it.
 """
 
 from __future__ import annotations
