@@ -1,8 +1,9 @@
 """Generated graphs: the same seed gives the same bytes, and `statecli validate` has nothing to say.
 
-    python benchmarks/generate.py states|plan|chain COUNT FILE
+    python benchmarks/generate.py states|plan|chain|local|local-plan COUNT FILE
 
-`states` and `chain` are YAML in the `states` form, `plan` is JSON in the `plan` form.
+`states`, `chain` and `local` are YAML in the `states` form, the others JSON in the `plan` form. The
+routes of `local` graphs lead to near states, as in graphs that people draw.
 Every state has a description of its own and leads to the next one, so all are reachable and the
 last one ends every graph.
 """
@@ -68,6 +69,24 @@ def branching(count: int) -> Sketch:
 def chain(count: int) -> Sketch:
     """Sketch `count` states in one line: as deep as a graph can get."""
     return _sketch([(here + 1,) for here in range(count - 1)], CHAIN_KINDS)
+
+
+def local(count: int) -> Sketch:
+    """Sketch `count` states that go on, skip one or go back a little; one of 100 leads far away."""
+    rng = random.Random(SEED)
+    targets = [_near_targets(rng, here, count) for here in range(count - 1)]
+    return _sketch(targets, CHAIN_KINDS)
+
+
+def _near_targets(rng: random.Random, here: int, count: int) -> tuple[int, ...]:
+    targets = [here + 1]
+    if rng.random() < 0.3:
+        targets.append(min(count - 1, here + 2))
+    if rng.random() < 0.35:
+        targets.append(max(0, here - rng.randint(1, 4)))
+    if rng.random() < 0.01:
+        targets.append(rng.randrange(count))
+    return tuple(target for target in dict.fromkeys(targets) if target != here)[:3]
 
 
 def _three_targets(rng: random.Random, here: int, count: int) -> tuple[int, ...]:
@@ -144,11 +163,12 @@ def plan_text(sketch: Sketch) -> str:
 
 
 def _plan_state(sketch: Sketch, names: list[str], here: int) -> dict[str, Any]:
-    """Give a state one task with one deliverable; two routes read its value, the last does not.
+    """Give a state one task with one deliverable; all routes but the last read its value.
 
     The routes of a state exclude each other, so none shadows another, and the state forgets its
     value when it is entered again, so no old value routes at once.
     """
+    targets = sketch.targets[here]
     deliverable, guards = (_choice if here % 2 else _number)(f"k_{here}")
     task = {
         "id": f"t-{here}",
@@ -165,7 +185,7 @@ def _plan_state(sketch: Sketch, names: list[str], here: int) -> dict[str, Any]:
         "tasks": [task],
         "transitions": [
             {"target_state_id": names[target], **guard}
-            for target, guard in zip(reversed(sketch.targets[here]), guards, strict=False)
+            for target, guard in zip(reversed(targets), guards[-len(targets) :], strict=False)
         ],
     }
 
@@ -198,8 +218,10 @@ def _guards(condition: str, configs: list[dict[str, Any]]) -> list[dict[str, Any
 def main() -> None:
     """Write one graph to a file."""
     form, count, path = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
-    sketch = chain(count) if form == "chain" else branching(count)
-    write = {"plan": plan_text, "states-json": states_json}.get(form, states_text)
+    make = {"chain": chain, "local": local, "local-plan": local}.get(form, branching)
+    sketch = make(count)
+    plans = {"plan": plan_text, "local-plan": plan_text}
+    write = {**plans, "states-json": states_json}.get(form, states_text)
     path.write_text(write(sketch), encoding="utf-8")
 
 

@@ -1,6 +1,6 @@
 """Measure statecli and print ratios: against bare Python, a bare parse, and its peers.
 
-    python benchmarks/run.py [--quick] [--peers] [--only cold|scale|peers|steps|replays]
+    python benchmarks/run.py [--quick] [--peers] [--only cold|scale|peers|steps|drawing|replays]
                              [--install] [--python PATH]
 
 Exit code: 0 every target met, 1 one missed, 2 statecli does not run with that interpreter.
@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from cold import cold
+from drawing import drawing
 from measure import run
 from peer_list import install
 from peers import peers
@@ -20,7 +21,7 @@ from scale import scale
 from statecli_side import statecli
 from steps import steps
 
-PARTS = ("cold", "scale", "peers", "steps", "replays")
+PARTS = ("cold", "scale", "peers", "steps", "drawing", "replays")
 
 
 def main() -> int:
@@ -42,6 +43,7 @@ def main() -> int:
             "scale": lambda: scale(options.python, options.quick, folder),
             "peers": lambda: peers(options.python, options.quick, folder),
             "steps": lambda: steps(options.python, options.quick, folder),
+            "drawing": lambda: drawing(options.python, options.quick, folder),
             "replays": lambda: replays(options.python, options.quick, folder),
         }
         fits = [parts[part]() for part in PARTS if part in chosen]

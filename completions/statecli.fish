@@ -103,7 +103,7 @@ complete -c statecli -n '_shtab_statecli_using render' -l no-color -d 'plain tex
 complete -c statecli -n '_shtab_statecli_using render' -l debug -d 'show where statecli itself failed'
 complete -c statecli -n '_shtab_statecli_using render' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'read this config instead of looking'
 complete -c statecli -n '_shtab_statecli_using render' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write to this file'
-complete -c statecli -n '_shtab_statecli_using render' -l to -xka "dot json mermaid pdf png svg text" -d 'the format (default: by the name of -o, else dot)'
+complete -c statecli -n '_shtab_statecli_using render' -l to -xka "dot html json mermaid pdf png svg text" -d 'the format (default: by the name of -o, else dot)'
 complete -c statecli -n '_shtab_statecli_using render' -l form -xka "states plan" -d 'read the file as a graph of this form'
 complete -c statecli -n '_shtab_statecli_using render' -l focus -x -d 'only this state and what is around it'
 complete -c statecli -n '_shtab_statecli_using render' -l depth -x -d 'with --focus: so many routes around it (default: 2)'

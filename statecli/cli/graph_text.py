@@ -26,6 +26,7 @@ def pieces(
     assert graph is not None
     accounts = map(Accounts(facts, found).of, numbers)
     if form == "json":
+        about = _about_states(found)
         yield dumps(
             {
                 "version": 1,
@@ -34,7 +35,10 @@ def pieces(
                 "form": graph.form,
                 "initial": graph.initial,
                 "entries": [name for name, _ in graph.entries],
-                "states": [_object(facts, account) for account in accounts],
+                "states": [
+                    _object(facts, account, about.get(account.state.name, ()))
+                    for account in accounts
+                ],
             }
         )
         yield "\n"
@@ -138,8 +142,10 @@ def _line(facts: Facts, place: Place) -> int:
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def _object(facts: Facts, account: Account) -> dict[str, object]:
+def _object(facts: Facts, account: Account, found: Sequence[Diagnostic]) -> dict[str, object]:
     state = account.state
+    told_there = {id(note) for route in account.routes for note in route.notes}
+    notes = [item for item in found if id(item) not in told_there]
     return {
         "state": state.name,
         "kind": state.kind,
@@ -171,7 +177,21 @@ def _object(facts: Facts, account: Account) -> dict[str, object]:
         ],
         "jumps": [{"key": key, "target": target} for key, target in state.jumps],
         "otherwise": account.otherwise or None,
+        "diagnostics": list(map(_note, notes)),
     }
+
+
+def _about_states(found: Sequence[Diagnostic]) -> dict[str, list[Diagnostic]]:
+    """What is found in each state as such; what is found in a route stands there."""
+    about: dict[str, list[Diagnostic]] = {}
+    for item in found:
+        if item.severity != "info" and item.finding.states:
+            about.setdefault(item.finding.states[0], []).append(item)
+    return about
+
+
+def _note(item: Diagnostic) -> dict[str, str]:
+    return {"rule": item.rule, "severity": item.severity, "message": item.message}
 
 
 def _deliverable(item: Deliverable) -> dict[str, object]:
@@ -201,10 +221,7 @@ def _route_object(facts: Facts, number: int, route: Route) -> dict[str, object]:
         "line": _line(facts, Place(way.at)) if written else None,
         "never": list(route.never),
         "example": _example(route.example),
-        "diagnostics": [
-            {"rule": note.rule, "severity": note.severity, "message": note.message}
-            for note in route.notes
-        ],
+        "diagnostics": list(map(_note, route.notes)),
     }
 
 

@@ -32,8 +32,11 @@ from statecli.text.excerpt import harmless
 _STYLES = {CHOSEN: "dashed", IMPLICIT: "dotted", JUMP: "dotted"}
 
 
-def lines(drawing: Drawing, look: Look, extra: Iterable[str] = ()) -> Iterator[str]:
-    """The text, line by line. `extra` are attributes of the whole graph (``name=value``)."""
+def lines(
+    drawing: Drawing, look: Look, extra: Iterable[str] = (), *, bare: bool = False
+) -> Iterator[str]:
+    """The text, line by line. `extra` are attributes of the whole graph (``name=value``). `bare`:
+    without words, which stand in rooms of a size that is written, so that nothing moves."""
     palette = colors("light" if look.theme == "auto" else look.theme)
     yield f"digraph {_quoted(drawing.title)} {{"
     ranks = f"rankdir={look.rankdir} nodesep=0.4 ranksep=0.5 pad=0.2"
@@ -47,18 +50,18 @@ def lines(drawing: Drawing, look: Look, extra: Iterable[str] = ()) -> Iterator[s
         f'fontcolor="{palette.ink}" color="{palette.line}"];'
     )
     for box in drawing.boxes:
-        yield f"  {box.id} [{' '.join(_box(box, look, palette))}];"
+        yield f"  {box.id} [{' '.join(_box(box, look, palette, bare))}];"
     for arrow in drawing.arrows:
-        yield f"  {arrow.source} -> {arrow.target} [{' '.join(_arrow(arrow, palette))}];"
+        yield f"  {arrow.source} -> {arrow.target} [{' '.join(_arrow(arrow, palette, bare))}];"
     yield "}"
 
 
-def text(drawing: Drawing, look: Look, extra: Iterable[str] = ()) -> str:
+def text(drawing: Drawing, look: Look, extra: Iterable[str] = (), *, bare: bool = False) -> str:
     """The whole document."""
-    return "\n".join(lines(drawing, look, extra)) + "\n"
+    return "\n".join(lines(drawing, look, extra, bare=bare)) + "\n"
 
 
-def _box(box: Box, look: Look, palette: Colors) -> Iterator[str]:
+def _box(box: Box, look: Look, palette: Colors, bare: bool) -> Iterator[str]:
     inside = contents(box, look.rankdir)
     yield f"width={inside.width / 72:.3f} height={inside.height / 72:.3f}"
     if box.role in (START, BAR):
@@ -84,6 +87,8 @@ def _box(box: Box, look: Look, palette: Colors) -> Iterator[str]:
     yield f'fillcolor="{fill}" color="{_emphasis(box, palette) or stroke}"'
     if box.mark.severity or box.mark.current or box.waits:
         yield f"penwidth={3 if box.mark.severity or box.mark.current else 1.6}"
+    if bare:
+        return
     tip = "\n".join(filter(None, [box.name, box.about, *box.mark.messages]))
     yield f"tooltip={_quoted(tip)}"
     yield f"label={_table(inside.lines, box, looks.glyph, palette)}"
@@ -115,7 +120,7 @@ def _table(rows: tuple[Line, ...], box: Box, glyph: str, palette: Colors) -> str
     return f'<<TABLE BORDER="0" CELLPADDING="0" CELLSPACING="0">{"".join(cells)}</TABLE>>'
 
 
-def _arrow(arrow: Arrow, palette: Colors) -> Iterator[str]:
+def _arrow(arrow: Arrow, palette: Colors, bare: bool) -> Iterator[str]:
     yield f'id="{arrow.id}"'
     if arrow.style in _STYLES:
         yield f"style={_STYLES[arrow.style]}"
@@ -131,11 +136,13 @@ def _arrow(arrow: Arrow, palette: Colors) -> Iterator[str]:
     found = label_lines(arrow)
     if found:
         wide, high = label_size(found)
-        said = "<BR/>".join(map(_markup, found))
+        said = "" if bare else "<BR/>".join(map(_markup, found))
         yield (
             'label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0"><TR>'
             f'<TD FIXEDSIZE="TRUE" WIDTH="{wide:.0f}" HEIGHT="{high:.0f}">{said}</TD></TR></TABLE>>'
         )
+    if bare:
+        return
     told = dict.fromkeys([arrow.label, arrow.about, *arrow.mark.messages])
     tip = "\n".join(filter(None, told))
     if tip:
@@ -149,9 +156,10 @@ def _quoted(words: str) -> str:
 
 
 _SPECIAL = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+_MARKUP = re.compile('[&<>"]')
 
 
 def _markup(words: str) -> str:
     """Text inside a label that is written in Graphviz's HTML."""
     safe = harmless(words.rstrip("\n")) or " "
-    return re.sub('[&<>"]', lambda match: _SPECIAL[match.group()], safe)
+    return _MARKUP.sub(lambda match: _SPECIAL[match.group()], safe)

@@ -71,7 +71,7 @@ class Laid(NamedTuple):
 def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
     """The drawing in a format of the engine. Raises Unable when every attempt took too long."""
     for attempt in ATTEMPTS[_begin(drawing) :]:
-        text = dot.text(drawing, look, attempt.extra)
+        text = dot.text(drawing, look, attempt.extra, bare=to == "json0")
         try:
             return Laid(run(engine, text, to, attempt.layout), attempt.said)
         except TooSlow:
@@ -87,6 +87,11 @@ def _begin(drawing: Drawing) -> int:
     """The number of the first attempt that is worth its time."""
     boxes, arrows = len(drawing.boxes), len(drawing.arrows)
     return int(arrows > _MANY or (arrows > _SOME and arrows > _DENSE * boxes))
+
+
+def large(drawing: Drawing) -> bool:
+    """Whether an engine would have to give up something at once."""
+    return _begin(drawing) > 0
 
 
 def laid_out(engine: Engine, drawing: Drawing, look: Look) -> tuple[Layout, str]:

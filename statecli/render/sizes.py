@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from statecli.render.drawing import BAR, END_MARK, GROUP, START, Arrow, Box
 from statecli.render.kinds import appearance
 from statecli.render.metric import balanced, clipped, width, wrapped
+from statecli.text.excerpt import harmless
 
 NAME_SIZE, TAG_SIZE, TEXT_SIZE, LABEL_SIZE = 12.0, 8.5, 9.5, 9.5
 #: From one line to the next, by the size of its font.
@@ -42,6 +45,7 @@ class Contents(NamedTuple):
     height: float
 
 
+@lru_cache(2**15)
 def contents(box: Box, rankdir: str = "TB") -> Contents:
     """What stands in a box."""
     if box.role in MARKER:
@@ -66,12 +70,14 @@ def _lines(box: Box) -> list[Line]:
         named = [Line(f"{len(box.members)} states", "tag", TAG_SIZE)]
     else:
         named = [Line(_tag(box), "tag", TAG_SIZE)]
-    name = box.name or "(no name)"
+    name = _shown(box.name) or "(no name)"
     named += [Line(t, "name", NAME_SIZE) for t in wrapped(name, NAME_SIZE, _NAME_WIDE, bold=True)]
-    about = clipped(balanced(box.about, TEXT_SIZE, _WIDE), _ABOUT_LINES) if box.about else []
+    about = (
+        clipped(balanced(_shown(box.about), TEXT_SIZE, _WIDE), _ABOUT_LINES) if box.about else []
+    )
     named += [Line(text, "about", TEXT_SIZE) for text in about]
     for task in box.tasks:
-        first, *rest = clipped(wrapped(task, TEXT_SIZE, _WIDE), 3)
+        first, *rest = clipped(wrapped(_shown(task), TEXT_SIZE, _WIDE), 3)
         named.append(Line(f"▫ {first}", "task", TEXT_SIZE))
         named += [Line(text, "more", TEXT_SIZE) for text in rest]
     notes = []
@@ -82,27 +88,39 @@ def _lines(box: Box) -> list[Line]:
     return named + [Line(text, "note", TAG_SIZE) for text in notes]
 
 
+def _shown(text: str) -> str:
+    """What is drawn of a text: what it holds besides characters to read is shown as pictures."""
+    return "\n".join(map(harmless, text.split("\n")))
+
+
 def _tag(box: Box) -> str:
     if box.missing:
         return "there is no such state"
     return box.kind or "no type"
 
 
-def label_lines(arrow: Arrow) -> list[str]:
-    """The text beside an arrow, in lines, with the number of the order before it."""
+def label_text(arrow: Arrow) -> str:
+    """The text beside an arrow, with the number of the order before it."""
     text = f"{arrow.order}. {arrow.label}" if arrow.order else arrow.label
     if arrow.ways > 1:
         text = f"{arrow.ways} ways"
     if arrow.mark.times:
         text = f"{text} ×{arrow.mark.times}"
+    return text
+
+
+@lru_cache(2**15)
+def label_lines(arrow: Arrow) -> tuple[str, ...]:
+    """The text beside an arrow, in lines."""
+    text = harmless(label_text(arrow))
     if not text.strip():
-        return []
+        return ()
     kept = _COMPARISON.sub(lambda match: match.group().replace(" ", _HARD), text)
     lines = clipped(balanced(kept, LABEL_SIZE, _LABEL_WIDE), _LABEL_LINES)
-    return [line.rstrip().replace(_HARD, " ") for line in lines]
+    return tuple(line.rstrip().replace(_HARD, " ") for line in lines)
 
 
-def label_size(lines: list[str]) -> tuple[float, float]:
+def label_size(lines: Sequence[str]) -> tuple[float, float]:
     """The room of a label, with a little air around it."""
     wide = max(width(line, LABEL_SIZE) for line in lines)
     return round(wide + 8, 1), round(len(lines) * LABEL_SIZE * LEADING + 3, 1)

@@ -281,6 +281,7 @@ def _along(course: Course) -> Point:
 
 
 _SPECIAL = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
+_MARKUP = re.compile("[&<>\"']")
 #: What XML 1.0 has no place for besides control characters.
 _NO_XML = re.compile("[\ufffe\uffff]")
 
@@ -292,4 +293,4 @@ def escaped(words: str) -> str:
         return words
     lines = words.split("\n")
     safe = "\n".join(map(harmless, lines)) if len(lines) > 1 else harmless(words)
-    return re.sub("[&<>\"']", lambda match: _SPECIAL[match.group()], _NO_XML.sub("�", safe))
+    return _MARKUP.sub(lambda match: _SPECIAL[match.group()], _NO_XML.sub("�", safe))

@@ -8,20 +8,32 @@ from collections.abc import Iterator
 from statecli.render.drawing import BAR, END_MARK, GROUP, START, Arrow, Box, Drawing, Look
 from statecli.render.kinds import css_class
 from statecli.render.renderer import Request
-from statecli.render.sizes import label_lines
+from statecli.render.sizes import label_text
 from statecli.render.theme import colors
 from statecli.text.excerpt import harmless
 
 SUFFIXES = (".mmd", ".mermaid")
 BINARY = False
-#: What may stand in a text of Mermaid's as it is; everything else is written by its number, since
-#: its grammar takes colons, hashes, semicolons, brackets and some words for its own.
-_PLAIN = re.compile(r"[^A-Za-z0-9 _.,()=/+À-ɏΑ-ωЀ-ӿ぀-ヿ一-鿿가-힯≤≥≠→×…·-]")
+#: What may not stand in a text of Mermaid's as it is, and is written by its number: its grammar
+#: takes colons, hashes, semicolons, brackets and some words for its own. An underscore in a word is
+#: harmless; at the edge of one it begins what Markdown stresses.
+_PLAIN = re.compile(
+    r"[^A-Za-z0-9_ .,()=/+À-ɏΑ-ωЀ-ӿ぀-ヿ一-鿿가-힯≤≥≠→×…·-]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
+)
+#: Signs that Markdown takes for its own: a backslash before one says that it is meant.
+_MARKDOWN = re.compile(r"\\(?![A-Za-z0-9])|\*|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+#: After these an invisible sign (a word joiner) keeps a formula, an icon from beginning.
+_FORMULA = re.compile(r"\$(?=\$)|fa[a-z]?:(?=fa-)")
+#: Mermaid's `maxTextSize`, which GitHub and GitLab leave as it is.
+_MOST = 50_000
 
 
 def render(request: Request) -> bytes:
     """The drawing as a Mermaid document; needs no layout engine."""
-    return ("\n".join(lines(request.drawing, request.look)) + "\n").encode("utf-8", "replace")
+    text = "\n".join(lines(request.drawing, request.look)) + "\n"
+    if len(text) > _MOST:
+        request.said(f"Mermaid draws at most {_MOST:,} characters unless told otherwise")
+    return text.encode("utf-8", "replace")
 
 
 def lines(drawing: Drawing, look: Look) -> Iterator[str]:
@@ -30,14 +42,12 @@ def lines(drawing: Drawing, look: Look) -> Iterator[str]:
     if look.rankdir == "LR":
         yield "  direction LR"
     roles = {box.id: box.role for box in drawing.boxes}
-    bars = {arrow.source: "fork" for arrow in drawing.arrows if arrow.ways}
     parted = {arrow.target for arrow in drawing.arrows if arrow.style == "link"}
     for box in drawing.boxes:
         if box.role in (START, END_MARK):
             continue
         if box.role == BAR:
-            kind = bars.get(box.id, "fork") if box.id in parted else "join"
-            yield f"  state {box.id} <<{kind}>>"
+            yield f"  state {box.id} <<{'fork' if box.id in parted else 'join'}>>"
         else:
             yield f'  state "{_words(box)}" as {box.id}'
     for arrow in drawing.arrows:
@@ -57,7 +67,7 @@ def _words(box: Box) -> str:
     if box.mark.severity:
         special.append(box.mark.severity)
     told = [box.name or " ", f"({', '.join(filter(None, special))})"]
-    return "<br>".join(escaped(text) for text in told)
+    return "<br>".join(unformatted(text) for text in told)
 
 
 def _end(id_: str, roles: dict[str, str]) -> str:
@@ -65,7 +75,7 @@ def _end(id_: str, roles: dict[str, str]) -> str:
 
 
 def _label(arrow: Arrow) -> str:
-    words = " ".join(label_lines(arrow))
+    words = " ".join(label_text(arrow).split())
     marks = {"chosen": "(model) ", "implicit": "(implicit) "}.get(arrow.style, "")
     text = f"{marks}{words}".strip()
     return f" : {escaped(text)}" if text else ""
@@ -86,8 +96,21 @@ def _classes(drawing: Drawing, look: Look) -> Iterator[str]:
         yield f"  class {','.join(ids)} {kind}"
 
 
+def unformatted(text: str) -> str:
+    """A text in a box, where Mermaid reads Markdown, formulas and icons, so that it shows as it
+    is. (Beside arrows Mermaid reads none of these.)"""
+    text = _MARKDOWN.sub(r"\\\g<0>", _line(text))
+    return _numbered(_FORMULA.sub("\\g<0>\u2060", text))
+
+
 def escaped(text: str) -> str:
-    """Text that Mermaid shows as it is: what its grammar might take for its own becomes
-    ``#number;``."""
-    safe = harmless(" ".join(text.splitlines()))
-    return _PLAIN.sub(lambda match: f"#{ord(match.group())};", safe)
+    """A text beside an arrow that Mermaid shows as it is."""
+    return _numbered(_line(text))
+
+
+def _line(text: str) -> str:
+    return harmless(" ".join(text.splitlines()))
+
+
+def _numbered(text: str) -> str:
+    return _PLAIN.sub(lambda match: f"#{ord(match.group())};", text)
