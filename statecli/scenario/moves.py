@@ -222,7 +222,13 @@ class Player:
         entries = list(declared) if is_map(declared) else []
         return tuple(ToolSpec(name, "", None, name) for name in (names or entries))
 
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult:
+    async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
+        """Every call may be made: none is."""
+        return ""
+
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
+    ) -> ToolResult:
         """What the tool gives back: the fields of the state, or a failure that it provides for."""
         state = self.moves.graph.states[self.now_in()]
         results: list[Any] = list(self.moves.written(state)) if state.kind == "tool" else [{}]

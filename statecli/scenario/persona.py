@@ -128,7 +128,9 @@ class _World(SessionWorld):
         self.moves = Moves(graph)
         self.recording = provider
 
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
+    ) -> ToolResult:
         state = next((s for s in self.graph.states.values() if s.kind == "tool"
                       and tool.name in (s.settings.get("tool"), tool.server)
                       and s.writes), None)  # fmt: skip

@@ -323,5 +323,10 @@ def one_line(value: object, language: str) -> str:
 def in_block(key: str, value: object, column: int) -> str:
     """``key: value`` in YAML over several lines; those behind the first are indented by `column`.
     Lists and mappings that hold no others stand on one line."""
-    lines = _yaml({key: value}, flow=None, width=max(40, 100 - column)).rstrip("\n").split("\n")
+    return block({key: value}, column)
+
+
+def block(value: object, column: int) -> str:
+    """A list or mapping in YAML over several lines, each behind the first indented by `column`."""
+    lines = _yaml(value, flow=None, width=max(40, 100 - column)).rstrip("\n").split("\n")
     return ("\n" + " " * column).join(lines)
