@@ -43,8 +43,8 @@ def main() -> int:
             "scale": lambda: scale(options.python, options.quick, folder),
             "peers": lambda: peers(options.python, options.quick, folder),
             "steps": lambda: steps(options.python, options.quick, folder),
-            "replays": lambda: replays(options.python, options.quick, folder),
             "drawing": lambda: drawing(options.python, options.quick, folder),
+            "replays": lambda: replays(options.python, options.quick, folder),
         }
         fits = [parts[part]() for part in PARTS if part in chosen]
     print("\nevery measured target met" if all(fits) else "\na target was missed: see OVER above")

@@ -12,7 +12,7 @@ _shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug -
 _shtab_statecli_render_option_strings=(-h --help --version --no-color --debug --config -o --output --to --form --focus --depth --collapse --tasks --no-implicit --labels --legend --lint --session --trace --witness --coverage --store --theme --rankdir --renderer --dot)
 _shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --base-url --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --record --no-stream --force --allow-plugins --allow-tools)
 _shtab_statecli_sessions_option_strings=(-h --help --version --no-color --debug --config --store -o --output --days --json)
-_shtab_statecli_test_option_strings=(-h --help --version --no-color --debug --config -k --keyword --graph --jobs --model --expect --update --record --coverage --coverage-file --fail-under --suggest --random --seed --persona --max-turns --budget-cost --write --junit -q --quiet --allow-plugins)
+_shtab_statecli_test_option_strings=(-h --help --version --no-color --debug --config -k --keyword --graph --jobs --model --base-url --expect --update --record --coverage --coverage-file --fail-under --suggest --random --seed --persona --max-turns --budget-cost --write --junit -q --quiet --allow-plugins)
 _shtab_statecli_option_strings=(-h --help --version --no-color --debug --config)
 
 _shtab_statecli_validate_pos_0_COMPGEN=_shtab_compgen_files

@@ -172,6 +172,7 @@ complete -c statecli -n '_shtab_statecli_using test' -s k -l keyword -x -d 'only
 complete -c statecli -n '_shtab_statecli_using test' -l graph -xka "(__fish_complete_path (commandline -ct))" -d 'play them against this graph'
 complete -c statecli -n '_shtab_statecli_using test' -l jobs -x -d 'in N processes (0: one for each core)'
 complete -c statecli -n '_shtab_statecli_using test' -l model -x -d 'ask this model instead of the file'
+complete -c statecli -n '_shtab_statecli_using test' -l base-url -x -d 'where the model is served'
 complete -c statecli -n '_shtab_statecli_using test' -l expect -xka "states all" -d 'with --model: compare only where the run goes (the default), or everything'
 complete -c statecli -n '_shtab_statecli_using test' -l update -d 'rewrite the expectations that do not hold, or give a file its first ones; shows the difference'
 complete -c statecli -n '_shtab_statecli_using test' -l record -d 'ask the model (--model) once for the replies that a file lacks, and write them into it'

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from playing import graph_of, played, told
+from playing import Script, graph_of, played, told
 from walks import any_graph, built
 
-from statecli.llm.script import ScriptProvider
 from statecli.model.graph import KINDS
-from statecli.model.ports import Ask, Chunk, Request
 from statecli.scenario.counts import all_ways
 from statecli.scenario.persona import talk
-from statecli.scenario.suggest import _keys, played_text, suggestions
+from statecli.scenario.suggest import keys_of, played_text, suggestions
 from statecli.scenario.values import Values
 from statecli.scenario.walks import WRONG, walks
 from statecli.scenario.walks import told as told_of
-from statecli.text.conversation import Turn, read, write
+from statecli.text.conversation import write
 
 GOAL = """
 id: p
@@ -70,7 +67,7 @@ def test_what_is_suggested_takes_the_way(value: dict[str, Any]) -> None:
             again = played_text(graph, one.text)
             assert again is not None
             assert again.passed, [problem.message for problem in again.problems]
-            assert one.key in _keys(again)
+            assert one.key in keys_of(again)
 
 
 def test_a_way_that_is_never_taken_gets_none() -> None:
@@ -158,24 +155,6 @@ def test_any_graph_is_walked_and_every_walk_replays(value: dict[str, Any]) -> No
 
 
 # --- a model as the person ------------------------------------------------------------------------
-
-
-class Script:
-    """A model that says one thing after the other, whatever it is asked for."""
-
-    label = "test"
-
-    def __init__(self, *replies: str | dict[str, Any]) -> None:
-        text = write([{"replies": list(replies)}], graph="g", digest="")
-        conversation = read("model.yaml", text.encode())
-        self.inner = ScriptProvider(conversation)
-        self.inner.begin(Turn(None, conversation.turns[0].replies, {}, ()))
-        self.requests: list[Request] = []
-
-    async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
-        self.requests.append(request)
-        async for chunk in self.inner.complete(request, ask):
-            yield chunk
 
 
 DESK = """

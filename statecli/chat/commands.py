@@ -265,7 +265,7 @@ async def _save(talk: Talk, rest: str) -> None:
         reason = f"this conversation cannot be played from a file: {talk.recording.gap}"
         say(talk, [f"{reason}; /export writes every event"])
         return
-    written(talk, name, conversation(talk, lines=name.endswith(".jsonl")))
+    written(talk, name, conversation(talk, name))
 
 
 @command("FILE", "write every event as one JSON line")

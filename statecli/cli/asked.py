@@ -42,11 +42,12 @@ class Asked:
         from statecli.cli.running import Opened
         from statecli.session.drive import finished
 
-        loaded = graph.loaded.graph
-        opened = None
-        if loaded is not None:
-            opened = Opened(graph.path, graph.text, loaded, graph.config)
-        models = Models(opened, model=self.args.model)
+        assert graph.loaded.graph is not None
+        opened = Opened(graph.path, graph.text, graph.loaded.graph, graph.config)
+        models = Models(
+            opened, model=self.args.model, base_url=self.args.base_url or "",
+            streams=not self.args.no_stream,
+        )  # fmt: skip
         return finished(models.chosen(None), waits=True)[0]
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from statecli.cli.one_graph import config_of
 from statecli.cli.running import Opened, custom_kinds, near
 from statecli.discover import SUFFIXES, Search, identity, reason_of
+from statecli.load.likeness import may_be_graph, why_not
 from statecli.load.loader import load
 from statecli.model.nearest import nearest
 from statecli.model.unable import Unable
@@ -18,8 +20,13 @@ from statecli.text.conversation import BadConversation, Conversation
 from statecli.text.document import MAX_BYTES
 from statecli.text.excerpt import plain
 
-#: Stands in every conversation file.
-_MARK = (b"turns", b'"say"', b'"replies"')
+#: One of these stands in every conversation file; what a file with such a key is meant to be.
+_MARK = (b"turns", b"say", b"replies")
+_KEY = re.compile(
+    rb"""(?m)^\s{0,2}["']?turns["']?\s*:|^[\s{]*["']turns["']\s*:"""
+    rb"""|^[\s{-]*["']?(?:say|replies)["']?\s*:"""
+)
+_GRAPH_KEY = re.compile(rb"""(?m)^[\s{]{0,2}["']?(?:states|initial|initial_state_id)["']?\s*:""")
 
 
 class Found(NamedTuple):
@@ -37,32 +44,39 @@ class Conversations:
     def __init__(self, words: Sequence[str], excludes: Callable[[str], bool]) -> None:
         self.excludes = excludes
         self.found: dict[str, Found] = {}
-        self.graphs: list[str] = []
+        self._named: list[str] = []
+        self._maybe: list[Found] = []
         for word in words:
             self._add(word)
+
+    @property
+    def graphs(self) -> list[str]:
+        """The graphs that were named, or stand in the folders."""
+        found = [one.path for one in self._maybe if is_graph(one.path, one.content or b"")]
+        return list(dict.fromkeys((*self._named, *found)))
 
     def _add(self, word: str) -> None:
         search = Search([word], self.excludes, (*SUFFIXES, ".jsonl"))
         if search.trouble:
             raise Unable(search.trouble[0])
-        before = len(self.found)
-        graphs = len(self.graphs)
         for path, named in search.candidates:
             found = _read(path.removeprefix("./") if not path.startswith("../") else path)
             if named and found.content is not None and not is_conversation(path, found.content):
                 self._of_graph(path)
             elif named or is_conversation(path, found.content or b""):
                 self.found.setdefault(identity(path), found)
-            elif b"states" in (found.content or b""):
-                self.graphs.append(path)
-        if len(self.found) == before and len(self.graphs) == graphs and not search.candidates:
+            else:
+                self._maybe.append(found)
+        if not search.candidates:
             raise Unable(f"{word}: no conversation is here", _WAY)
 
     def _of_graph(self, path: str) -> None:
-        """The conversations that name a graph."""
+        """The conversations that name a graph. What is none is read as a conversation: the
+        message then says what it lacks."""
         if load(path).graph is None:
-            raise Unable(f"{path}: this is neither a conversation nor a graph", _WAY)
-        self.graphs.append(path)
+            self.found.setdefault(identity(path), _read(path))
+            return
+        self._named.append(path)
         folder = os.path.dirname(path) or "."
         for candidate in Search([folder], self.excludes, (*SUFFIXES, ".jsonl")).candidates:
             found = _read(candidate.path)
@@ -84,23 +98,31 @@ def _read(path: str) -> Found:
 
 
 def is_conversation(path: str, content: bytes) -> bool:
-    """Whether a file looks like a conversation: it has `turns` and no states."""
+    """Whether a file looks like a conversation, also one with a misspelt key: turns and no
+    states."""
     if not any(mark in content for mark in _MARK):
         return False
     if path.endswith(".jsonl"):
         return True
-    import re
-
-    if re.search(rb"""(?m)^\s{0,2}["']?turns["']?\s*:|^\s*\{\s*["']?turns["']?\s*:""", content):
-        return not re.search(
-            rb"""(?m)^["']?(?:states|initial|initial_state_id)["']?\s*:""", content
-        )
+    if _KEY.search(content):
+        return not _GRAPH_KEY.search(content)
     if not content.lstrip().startswith(b"{"):
         return False
     from statecli.text import reading
 
     value = reading.document(path, content).value
     return isinstance(value, dict) and "turns" in value and "states" not in value
+
+
+def is_graph(path: str, content: bytes) -> bool:
+    """Whether a file of a folder is a graph."""
+    if not may_be_graph(path, content):
+        return False
+    from statecli.text import reading
+
+    document = reading.document(path, content)
+    broken = any(item.rule == "parse-error" for item in document.problems)
+    return not why_not(path, document.text, document.value, broken)
 
 
 def graph_named(path: str, content: bytes) -> str | None:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from statecli.cli.conversations import Conversations, Graphs
 from statecli.cli.output import tell, write
 from statecli.discover import identity
-from statecli.load.likeness import why_not
 from statecli.model.unable import Unable
 from statecli.report.json import dumps
 from statecli.scenario.counts import added
@@ -56,9 +55,6 @@ def _graphs(
             opened = graphs.open(path)
         except Unable as error:
             tell(plain(f"{path}: not counted: {error.message}"))
-            continue
-        document = opened.loaded.document
-        if why_not(path, document.text, document.value, False):
             continue
         mine = [r for r in results if r.graph and identity(r.graph) == key]
         counts = added(r.counts for r in mine if r.counts is not None)

@@ -6,6 +6,7 @@ import argparse
 import concurrent.futures
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator, Sequence
 
 from statecli.cli.conversations import Found
@@ -24,7 +25,8 @@ def in_processes(args: argparse.Namespace, found: Sequence[Found], jobs: int) ->
     # A new interpreter each: what this one holds (threads, open files) is not copied.
     context = multiprocessing.get_context("spawn")
     workers = min(jobs, len(parts))
-    with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context) as pool:
+    pool = concurrent.futures.ProcessPoolExecutor(workers, context, _deaf)
+    with pool:
         waiting = [pool.submit(_part, options, os.getcwd(), part) for part in parts]
         try:
             for future in waiting:
@@ -32,6 +34,11 @@ def in_processes(args: argparse.Namespace, found: Sequence[Found], jobs: int) ->
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _deaf() -> None:
+    """Ctrl-C is for the process that the person started: it ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _part(options: dict[str, object], folder: str, found: Sequence[Found]) -> list[Result]:

@@ -68,6 +68,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """The options, in the order of `--help`."""
     flag = "store_true"
     parser.epilog = EXAMPLE
+    parser.set_defaults(no_stream=True)  # nobody watches the answers come in
     parser.add_argument(
         "files",
         nargs="*",
@@ -82,6 +83,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--jobs", type=int, default=1, metavar="N", help="in N processes (0: one "
                        "for each core)")  # fmt: skip
     group.add_argument("--model", metavar="NAME", help="ask this model instead of the file")
+    group.add_argument("--base-url", metavar="URL", help="where the model is served")
     group.add_argument(
         "--expect",
         choices=["states", "all"],

@@ -10,7 +10,7 @@ from statecli.llm.recording import as_reply
 from statecli.llm.script import ScriptProvider
 from statecli.model.ports import Ask, Chunk, Provider, Question, Request, ToolResult, ToolSpec
 from statecli.scenario.job import Graph, Result, result_of
-from statecli.scenario.runner import Case, Rehearsal, play, prepared
+from statecli.scenario.runner import NOT_OF_THE_MODEL, Case, Rehearsal, play, prepared
 from statecli.scenario.writing import Change, difference, expected_of, rewritten
 from statecli.text.conversation import BadConversation, Conversation, Turn, read
 
@@ -25,13 +25,17 @@ class Completing(Rehearsal):
         self._number = -1
 
     def begin(self, turn: Turn) -> None:
-        super().begin(turn)
+        """Take up a turn."""
         self._number = self.conversation.turns.index(turn)
-        if self._lacks(turn):
+        if self.lacks(turn):
+            super().begin(turn)
             self.new[self._number] = []
+        else:
+            ScriptProvider.begin(self, turn)
 
-    def _lacks(self, turn: Turn) -> bool:
-        return all(reply.fits("result", "answer") for reply in turn.replies)
+    def lacks(self, turn: Turn) -> bool:
+        """Whether nothing in a turn is a model's."""
+        return all(reply.fits(*NOT_OF_THE_MODEL) for reply in turn.replies)
 
     @property
     def _asks(self) -> bool:
@@ -87,7 +91,7 @@ def complete(
         raise BadConversation(f"{conversation.where(first.path)}: {first.message}")
     script = Completing(conversation, model(graph))
     head = Result(path, conversation.about, graph.path, "passed")
-    if not any(script._lacks(turn) for turn in conversation.turns):
+    if not any(script.lacks(turn) for turn in conversation.turns):
         return head._replace(notes=("every turn has its replies already",))
     played = play(case, script=script, custom=graph.custom, waits=True)
     result = result_of(head, played)

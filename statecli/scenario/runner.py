@@ -22,12 +22,14 @@ from statecli.session.session import Session, digest
 from statecli.session.tries import target_words, ways_tried
 from statecli.session.world import SessionWorld
 from statecli.store.memory import MemoryStore
-from statecli.text.conversation import Conversation
+from statecli.text.conversation import Conversation, Turn
 
 #: Statuses with which a turn has gone wrong, unless it is expected.
 BAD = ("failed", "stuck", "limited")
 #: What is expected of where the run goes: a difference there is explained by the guards.
 _ABOUT_WAYS = frozenset({"state", "entered", "left", "takes", "guards", "ended", "status", "never"})
+#: Replies that are not a model's: what tools give back, what the person answers.
+NOT_OF_THE_MODEL = ("result", "answer", "tools")
 #: Of the evaluations of one turn so many are shown.
 _MOST_TRIED = 4
 
@@ -196,7 +198,7 @@ class _Play:
         turn = self.case.conversation.turns[number - 1]
         expected = self.case.turns[number - 1]
         status = seen.after.status
-        foreseen = any(one.key == "status" for one in expected)
+        foreseen = self.script.broke or any(one.key == "status" for one in expected)
         if status in BAD and not foreseen:
             self.problems.append(_gone_wrong(turn.path, number, seen))
         self._compare(number, seen, expected)
@@ -253,6 +255,11 @@ class Rehearsal(ScriptProvider):
         self.label = model.label
         self.spent: list[Mapping[str, Any]] = []
 
+    def begin(self, turn: Turn) -> None:
+        """Take up a turn; what the file's own model says in it is passed over."""
+        super().begin(turn)
+        self._queue = [reply for reply in self._queue if reply.fits(*NOT_OF_THE_MODEL)]
+
     async def complete(self, request: Any, ask: Any) -> Any:
         """What the model says."""
         async for chunk in self.model.complete(request, ask):
@@ -261,10 +268,9 @@ class Rehearsal(ScriptProvider):
             yield chunk
 
     def _take(self, asked: str, keys: tuple[str, ...], *, keep: bool = False) -> Any:
-        """The next result or answer of the turn; what the model would have said is passed over."""
-        self._queue = [reply for reply in self._queue if reply.fits("result", "answer")]
+        """The next result or answer of the turn."""
         if not any(reply.fits(*keys) for reply in self._queue):
-            raise ModelError(f"{asked}, and the file has no ({' or '.join(keys)}) for it")
+            raise ModelError(f"{asked}, and the file has no {' or '.join(keys)} for it")
         while not self._queue[0].fits(*keys):
             self._queue.pop(0)
         return super()._take(asked, keys, keep=keep)

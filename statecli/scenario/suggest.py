@@ -42,7 +42,7 @@ def suggestions(
             found.append(Suggestion(key, "", 0))
         else:
             played = played_text(graph, text)
-            taken = _keys(played) if played is not None else []
+            taken = keys_of(played) if played is not None else []
             also = tuple(k for k in wanted if k != key and k in taken)
             turns = played.whole.lines if played is not None else 0
             found.append(Suggestion(key, text, turns, also))
@@ -60,7 +60,7 @@ def written(graph: Graph, steps: Sequence[Step], key: Key, *, name: str, digest:
 
     def takes(parts: list[Turn]) -> bool:
         played = played_text(graph, text_of(parts))
-        return played is not None and played.passed and key in _keys(played)
+        return played is not None and played.passed and key in keys_of(played)
 
     if not takes(turns):
         return None
@@ -129,7 +129,8 @@ def played_text(graph: Graph, text: str) -> Played | None:
     return play(case) if isinstance(case, Case) else None
 
 
-def _keys(played: Played | None) -> list[Key]:
+def keys_of(played: Played | None) -> list[Key]:
+    """The ways that a conversation takes."""
     found: list[Key] = []
     for way in played.whole.taken if played is not None else ():
         found.append((way.source, way.origin, way.number, way.target))

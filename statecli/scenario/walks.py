@@ -127,7 +127,7 @@ def told(found: Walks, path: str) -> Iterator[str]:
     parts += [f"{n} {word}" for word in WRONG if (n := found.how_many(word))]
     open_ = found.how_many("open")
     parts += [f"{open_} still went on"] if open_ else []
-    yield f"{path}: {count} walk{'' if count == 1 else 's'}: {', '.join(parts)}"
+    yield f"{path}: {count} walk{'' if count == 1 else 's'} by chance: {', '.join(parts)}"
     lengths = found.lengths()
     if lengths:
         mean = sum(lengths) / len(lengths)

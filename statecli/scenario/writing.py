@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from statecli.model.data import is_map
+from statecli.model.data import is_list, is_map
 from statecli.model.diagnostic import Edit, Fix
 from statecli.model.span import Path, Place
 from statecli.scenario.compare import NOTHING
 from statecli.scenario.happened import Seen
 from statecli.scenario.runner import Played
 from statecli.session.session import digest
-from statecli.text.conversation import in_block, one_line
+from statecli.text.conversation import block, in_block, one_line
 from statecli.text.document import Document
 from statecli.text.edits import apply, patch
 
@@ -117,12 +117,20 @@ def rewritten(document: Document, changes: Iterable[Change]) -> str | None:
 def _edits(document: Document, changes: Iterable[Change]) -> Iterator[Edit]:
     for path, value, key in changes:
         if key is None:
-            text = one_line(value, document.language)
+            text = _value_text(document, path, value)
             if document.is_plain(path) and not document.raw(path):
                 text = f" {text}"  # nothing stands behind the colon
             yield Edit(Place(path), text)
         else:
             yield Edit(Place(path), _entry(document, path, key, value), "entry")
+
+
+def _value_text(document: Document, path: Path, value: Any) -> str:
+    """A value that takes the place of another one, as that is written."""
+    node = document.node(path)
+    if node is not None and node.style == "block" and is_list(value) and value:
+        return block(value, document.position(node.start).column - 1)
+    return one_line(value, document.language)
 
 
 def _entry(document: Document, path: Path, key: str, value: Any) -> str:

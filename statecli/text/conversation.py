@@ -21,7 +21,8 @@ A recording (`chat --record`) also has what each answer took (`usage`, `latency`
 `model`), what was `asked` for it, and which routes each turn `chose`, by whom.
 
 YAML, or JSONL with the head in the first line and one turn in each other line. The text beside
-calls is what the model says once they are done, unless another reply follows.
+calls is what the model says once they are done, unless another reply follows. What a turn (or
+the whole) is expected to bring stands under `expect`: `scenario/expect.py` reads it.
 """
 
 from __future__ import annotations
@@ -339,5 +340,10 @@ def one_line(value: object, language: str) -> str:
 def in_block(key: str, value: object, column: int) -> str:
     """``key: value`` in YAML over several lines; those behind the first are indented by `column`.
     Lists and mappings that hold no others stand on one line."""
-    lines = _yaml({key: value}, flow=None, width=max(40, 100 - column)).rstrip("\n").split("\n")
+    return block({key: value}, column)
+
+
+def block(value: object, column: int) -> str:
+    """A list or mapping in YAML over several lines, each behind the first indented by `column`."""
+    lines = _yaml(value, flow=None, width=max(40, 100 - column)).rstrip("\n").split("\n")
     return ("\n" + " " * column).join(lines)
