@@ -18,6 +18,7 @@ from statecli.model.event import (
     Refused,
     Returned,
     Skipped,
+    Unauthorized,
     Warned,
 )
 from statecli.model.graph import Graph
@@ -84,10 +85,17 @@ class Screen:
             self.notes(f"stopped by a limit, {body.message}; the next line goes on")
         elif isinstance(body, Failed):
             self.notes(f"failed in '{body.state}': {body.error}")
+        elif isinstance(body, Unauthorized):
+            self._unauthorized(body)
         elif isinstance(body, Warned):
             self.notes(f"warning: {body.message}")
         elif isinstance(body, Skipped):
             self.notes(f"'{body.state}' is left: too many turns without progress")
+
+    def _unauthorized(self, body: Unauthorized) -> None:
+        self.write(f"{body.service} must be connected first: {body.url or 'it gives no link'}")
+        if body.text and body.text != body.url:
+            self.notes(f"{body.service} says: {body.text[:400]}")
 
     def _changed(self, body: Changed) -> None:
         """What a state wrote. Plan states and planners say so themselves."""

@@ -84,6 +84,8 @@ class ScriptProvider:
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""
         keys = KEYS[request.what]
+        if request.tools and request.what in ("reply", "delta"):
+            keys = (*keys, "calls")
         if self.conversation.is_witness and not (self._queue and self._queue[0].fits(*keys)):
             if request.what in ("reply", "turn", "step"):
                 yield Chunk(text=SILENCE)
@@ -123,16 +125,16 @@ class ScriptProvider:
         items: Mapping[str, Any] = reply.items
         what = request.what
         calls = calls_of(reply)
-        if what == "delta":
-            if "reply" in items:
-                yield Chunk(text=items["reply"])
-            yield Chunk(value={"reply": items.get("reply", ""), **items["writes"]})
-        elif what in ("turn", "step") and calls:
+        if what in ("turn", "step", "reply", "delta") and calls:
             if "reply" in items:
                 yield Chunk(text=items["reply"])
             for name, arguments in calls:
                 self._calls += 1
                 yield Chunk(call=Call(f"call-{self._calls}", name, arguments))
+        elif what == "delta":
+            if "reply" in items:
+                yield Chunk(text=items["reply"])
+            yield Chunk(value={"reply": items.get("reply", ""), **items["writes"]})
         elif what in ("reply", "turn"):
             yield Chunk(text=items.get("reply", ""))
         elif what == "tool":

@@ -38,6 +38,7 @@ from statecli.model.event import (
     Said,
     Started,
     Streamed,
+    Unauthorized,
     Undone,
     Waiting,
 )
@@ -52,7 +53,7 @@ _new: Any = tuple.__new__
 #: a step is complete.
 BARRIERS = (
     Started, Said, Asked, Streamed, Called, Returned, Entered, Waiting, Limited, Failed,
-    Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended,
+    Interrupted, Unauthorized, Approved, Edited, Jumped, Undone, Resumed, Ended,
 )  # fmt: skip
 
 

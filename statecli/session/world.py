@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from statecli.llm import asking
+from statecli.llm.by_hand import ByHand
 from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
 from statecli.model.data import is_map
+from statecli.model.event import Approved
 from statecli.model.graph import Graph
 from statecli.model.ports import (
     Ask,
@@ -22,14 +24,15 @@ from statecli.model.ports import (
     ToolResult,
     ToolSpec,
 )
+from statecli.session.toolbox import Toolbox
 from statecli.text.whole_file import write_file
 
 
 class SessionWorld:
     """`provider` answers for the model, `asker` reaches the person; tools that no server is
-    started for are played by the person (or the script). `user_id` is who talks; `takes` names the
-    fields that the current state takes from a tool's result. Without a folder `skills` none is
-    kept."""
+    started for (see `Toolbox`) are played by the person, or the script. `user_id` is who talks;
+    `takes` names the fields that the current state takes from a tool's result. Without a folder
+    `skills` none is kept."""
 
     def __init__(
         self,
@@ -39,19 +42,37 @@ class SessionWorld:
         skills: Path | None = None,
         *,
         user_id: str | None = None,
+        toolbox: Toolbox | None = None,
     ) -> None:
         self.graph = graph
         self.provider = provider
         self.asker = asker
         self.skills = skills
         self.user_id = user_id
+        self.toolbox = toolbox
+        if toolbox is not None:
+            toolbox.by_hand = lambda: self.by_hand
         self.takes: Callable[[], Sequence[str]] = tuple
 
     def complete(self, request: Request) -> AsyncIterator[Chunk]:
         return self.provider.complete(request, self.asker)
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether the person plays the model, and so also the tools that are not connected."""
+        inner = self.provider
+        inner = inner.inner if isinstance(inner, RecordingProvider) else inner
+        return isinstance(inner, ByHand)
+
+    def _box(self) -> Toolbox | None:
+        """The tools that may be connected; none are where a file says what they give back."""
+        return None if isinstance(self.provider, ScriptProvider) else self.toolbox
+
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         """The declared tools with these names (``server.tool`` or ``server``); all if None."""
+        box = self._box()
+        if box is not None:
+            return await box.tools(names)
         declared = self.graph.settings.get("tools")
         entries: Mapping[str, Any] = declared if is_map(declared) else {}
         wanted = list(entries) if names is None else names
@@ -62,15 +83,28 @@ class SessionWorld:
             found.append(ToolSpec(name, about if isinstance(about, str) else "", None, name))
         return tuple(found)
 
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult:
-        """Ask whoever plays the tool what it gives back."""
+    async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
+        """Why a call may not be made; empty if it may."""
+        box = self._box()
+        return "" if box is None else await box.permit(tool, arguments)
+
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
+    ) -> ToolResult:
+        """What a tool gives back, or whoever plays it. `user`: for whom, if not who talks."""
         if isinstance(self.provider, ScriptProvider):
             return self.provider.result(tool)
-        fields = [asking.field_of(self.graph, name) for name in self.takes()]
-        result = await asking.result_of(self.asker, tool, arguments, fields)
+        if self.toolbox is not None and not self.toolbox.plays(tool):
+            result = await self.toolbox.call(tool, arguments, user or self.user_id or "")
+        else:
+            fields = [asking.field_of(self.graph, name) for name in self.takes()]
+            result = await asking.result_of(self.asker, tool, arguments, fields)
         if isinstance(self.provider, RecordingProvider):
             self.provider.result(result)
         return result
+
+    def heard(self) -> Sequence[Approved | str]:
+        return [] if self.toolbox is None else self.toolbox.heard()
 
     async def ask(self, question: Question) -> str:
         """Something only the person can answer; a yes or no comes back as just that."""
