@@ -70,7 +70,7 @@ class Talk:
             screen.calls = True
         else:
             world.provider = self.recording
-        world.takes = self._taken
+        world.here = lambda: self.session.graph.states.get(self.snapshot.state)
         self.halted = ""
         self.leaving = False
         self._running = ""
@@ -265,11 +265,6 @@ class Talk:
         more = bool(self.halted)
         self.stops.passing = self.halted.startswith("before")
         await self.go(None, more=more)
-
-    def _taken(self) -> tuple[str, ...]:
-        """The fields that the current state takes from the result of its tool."""
-        state = self.session.graph.states.get(self.snapshot.state)
-        return state.writes if state is not None and state.kind == "tool" else ()
 
     # --- what commands change -------------------------------------------------------------------
 

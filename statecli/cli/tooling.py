@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 def toolbox(args: argparse.Namespace, opened: Opened, ask: Ask, screen: Screen) -> Toolbox:
     """The tools that the graph declares; none of them is connected yet."""
 
-    def tell(text: str) -> None:
+    def connecting(text: str) -> None:
         screen.calls = True
+        tell(text)
+
+    def tell(text: str) -> None:
         screen.close()
         screen.notes(text)
         screen.busy()
@@ -38,6 +41,7 @@ def toolbox(args: argparse.Namespace, opened: Opened, ask: Ask, screen: Screen) 
         trusted=Trusted(Trust(data_folder() / NAME), digest(opened.text)),
         plugins=args.allow_plugins,
         tell=tell,
+        connecting=connecting,
     )
     box.allowance = _allowed(args.allow_tools, box)
     return box

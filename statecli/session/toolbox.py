@@ -46,7 +46,8 @@ class Trusted(NamedTuple):
 
 class Toolbox:
     """`folder` is where the graph stands; `by_hand` says whether the person plays the model;
-    `plugins`: Python code of the graph may run; `tell` shows the person what is going on."""
+    `plugins`: Python code of the graph may run; `tell` and `connecting` show the person what is going
+    on."""
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class Toolbox:
         plugins: bool = False,
         by_hand: Callable[[], bool] = lambda: False,
         tell: Callable[[str], None] = lambda text: None,
+        connecting: Callable[[str], None] = lambda text: None,
     ) -> None:
         declared = graph.settings.get("tools")
         self.declared: Mapping[str, Any] = declared if is_map(declared) else {}
@@ -69,6 +71,7 @@ class Toolbox:
         self.plugins = plugins
         self.by_hand = by_hand
         self.tell = tell
+        self.connecting = connecting
         self._sources: dict[str, Source] = {}
         self._listed: dict[str, tuple[ToolSpec, ...]] = {}
         self._closed: dict[str, str] = {}
@@ -90,7 +93,8 @@ class Toolbox:
                 try:
                     listed = await self._tools_of(server)
                 except (Unreachable, AuthRequired) as error:
-                    errors.append(error)
+                    if not self._stands_in(server, error):
+                        errors.append(error)
                 else:
                     found.update((tool.name, tool) for tool in _named(listed, name, server))
             if not any(server in self._sources for server in servers) and self.by_hand():
@@ -101,6 +105,15 @@ class Toolbox:
         if wanted and not found:
             raise ModelError(self._missing(wanted))
         return tuple(found.values())
+
+    def _stands_in(self, server: str, error: Exception) -> bool:
+        """Whether the person plays a tool whose server does not run, until it is used again. One
+        that was named to be connected has to be."""
+        if isinstance(error, AuthRequired) or not self.by_hand() or self.allowance.starts(server):
+            return False
+        del self._sources[server]
+        self.tell(f"{error}; you play it")
+        return True
 
     def _played(self, name: str) -> ToolSpec:
         """A tool that the person plays: nothing is known of it but what the graph says."""
@@ -123,7 +136,7 @@ class Toolbox:
         if source is None:
             return ()
         if not source.running:
-            self.tell(f"connecting {server}: {source.entry.shown}")
+            self.connecting(f"connecting {server}: {source.entry.shown}")
         listed = await source.list()
         self._listed[server] = listed
         return listed
@@ -138,7 +151,8 @@ class Toolbox:
         why = self._python(entry) if entry.python else await self._start(entry)
         if why:
             self._closed[server] = why
-            self.tell(f"{server} is not connected: {why}")
+            if self.ask.patient or not self.by_hand():
+                self.tell(f"{server} is not connected: {why}")
             return None
         self._sources[server] = source_of(entry)
         return self._sources[server]
@@ -146,7 +160,11 @@ class Toolbox:
     # --- what the person allows -----------------------------------------------------------------
 
     def _python(self, entry: Entry) -> str:
-        return "" if self.plugins else f"--allow-plugins runs the code of {entry.python}"
+        if not self.plugins:
+            return f"--allow-plugins runs the code of {entry.python}"
+        if self.by_hand() and not self.ask.patient and not self.allowance.starts(entry.name):
+            return f"--allow-tools {entry.name} connects it"
+        return ""
 
     async def _start(self, entry: Entry) -> str:
         """Why a server may not be started or connected to; empty if it may."""
@@ -207,7 +225,7 @@ class Toolbox:
         source = self._sources[tool.server]
         name = tool.name.removeprefix(f"{tool.server}.")
         if not source.running:
-            self.tell(f"connecting {tool.server} again: {source.entry.shown}")
+            self.connecting(f"connecting {tool.server} again: {source.entry.shown}")
         counted = 0
 
         async def answer(elicited: Elicited) -> Mapping[str, Any] | None:

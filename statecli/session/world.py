@@ -14,7 +14,7 @@ from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
 from statecli.model.data import is_map
 from statecli.model.event import Approved
-from statecli.model.graph import Graph
+from statecli.model.graph import Graph, State
 from statecli.model.ports import (
     Ask,
     Chunk,
@@ -27,12 +27,14 @@ from statecli.model.ports import (
 from statecli.session.toolbox import Toolbox
 from statecli.text.whole_file import write_file
 
+#: Kinds in which a model may call tools while it works.
+_WORKERS = frozenset({"agent", "executor"})
+
 
 class SessionWorld:
     """`provider` answers for the model, `asker` reaches the person; tools that no server is
     started for (see `Toolbox`) are played by the person, or the script. `user_id` is who talks;
-    `takes` names the fields that the current state takes from a tool's result. Without a folder
-    `skills` none is kept."""
+    `here` is the state that runs. Without a folder `skills` none is kept."""
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class SessionWorld:
         self.toolbox = toolbox
         if toolbox is not None:
             toolbox.by_hand = lambda: self.by_hand
-        self.takes: Callable[[], Sequence[str]] = tuple
+        self.here: Callable[[], State | None] = lambda: None
 
     def complete(self, request: Request) -> AsyncIterator[Chunk]:
         return self.provider.complete(request, self.asker)
@@ -70,7 +72,9 @@ class SessionWorld:
 
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         """The declared tools with these names (``server.tool`` or ``server``); all if None."""
-        box = self._box()
+        box, here = self._box(), self.here()
+        if box is not None and self.by_hand and here is not None and here.kind in _WORKERS:
+            return ()  # who plays the model does the work by hand
         if box is not None:
             return await box.tools(names)
         declared = self.graph.settings.get("tools")
@@ -97,7 +101,9 @@ class SessionWorld:
         if self.toolbox is not None and not self.toolbox.plays(tool):
             result = await self.toolbox.call(tool, arguments, user or self.user_id or "")
         else:
-            fields = [asking.field_of(self.graph, name) for name in self.takes()]
+            here = self.here()
+            takes = here.writes if here is not None and here.kind == "tool" else ()
+            fields = [asking.field_of(self.graph, name) for name in takes]
             result = await asking.result_of(self.asker, tool, arguments, fields)
         if isinstance(self.provider, RecordingProvider):
             self.provider.result(result)

@@ -119,8 +119,9 @@ def main() -> None:
         if method == "initialize" and FAULT != "silent":
             version = message["params"]["protocolVersion"]
             info = {"name": FAULT, "version": "1"}
-            send({"id": number, "result": {
-                "protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}})  # fmt: skip
+            able: dict[str, Any] = {"tools": {}}
+            met = {"protocolVersion": version, "capabilities": able, "serverInfo": info}
+            send({"id": number, "result": met})
         elif method == "tools/list":
             more = {"nextCursor": "again"} if FAULT == "pages" else {}
             send({"id": number, "result": {"tools": [TOOL], **more}})
