@@ -10,7 +10,7 @@ _shtab_statecli_subparsers=(validate explain render chat sessions)
 _shtab_statecli_validate_option_strings=(-h --help --version --no-color --debug --config --form --strict-input --allow-empty --stdin-filename --select --ignore --extend-select --severity --list-rules --verify --no-verify --fail-on --strict --exit-zero --format -o --output -v --verbose --all --fix --unsafe-fixes --diff)
 _shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug --config --format --form)
 _shtab_statecli_render_option_strings=(-h --help --version --no-color --debug --config -o --output --to --form --focus --depth --collapse --tasks --no-implicit --labels --legend --lint --session --trace --witness --coverage --store --theme --rankdir --renderer --dot)
-_shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --force --allow-plugins)
+_shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --force --allow-plugins --allow-tools)
 _shtab_statecli_sessions_option_strings=(-h --help --version --no-color --debug --config --store -o --output --days --json)
 _shtab_statecli_option_strings=(-h --help --version --no-color --debug --config)
 

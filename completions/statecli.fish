@@ -51,7 +51,7 @@ function _shtab_statecli_using
 end
 
 set -g _shtab_statecli_commands validate explain render chat sessions
-set -g _shtab_statecli_opts_with_value --budget-cost --budget-tokens --collapse --config --coverage --days --depth --dot --extend-select --fail-on --focus --fork --form --format --halt-after --halt-before --ignore --input --labels --max-steps --model --output --rankdir --renderer --resume --select --session --severity --stdin-filename --store --task-id --theme --timeout --to --trace --user-id --witness -o
+set -g _shtab_statecli_opts_with_value --allow-tools --budget-cost --budget-tokens --collapse --config --coverage --days --depth --dot --extend-select --fail-on --focus --fork --form --format --halt-after --halt-before --ignore --input --labels --max-steps --model --output --rankdir --renderer --resume --select --session --severity --stdin-filename --store --task-id --theme --timeout --to --trace --user-id --witness -o
 
 complete -c statecli -e
 complete -c statecli -f
@@ -146,7 +146,8 @@ complete -c statecli -n '_shtab_statecli_using chat' -l timeout -x -d 'after S s
 complete -c statecli -n '_shtab_statecli_using chat' -l json -d 'events as JSON lines'
 complete -c statecli -n '_shtab_statecli_using chat' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'also write the events to this file'
 complete -c statecli -n '_shtab_statecli_using chat' -l force -d 'run a graph that has errors'
-complete -c statecli -n '_shtab_statecli_using chat' -l allow-plugins -d 'run code beside the graph (state_*.py)'
+complete -c statecli -n '_shtab_statecli_using chat' -l allow-plugins -d 'run code beside the graph (state_*.py, tools in Python)'
+complete -c statecli -n '_shtab_statecli_using chat' -l allow-tools -x -d 'start and call this tool without asking: a server, server.tool or all (default: ask)'
 complete -c statecli -n '_shtab_statecli_using chat; and test $_shtab_statecli_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the graph to run'
 complete -c statecli -n '_shtab_statecli_using; and test $_shtab_statecli_npos -eq 0' -a sessions -d 'list, show, resume, fork, export and remove stored conversations'
 complete -c statecli -n '_shtab_statecli_using sessions' -s h -l help -d 'show this and end'

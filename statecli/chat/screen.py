@@ -37,6 +37,7 @@ class Screen:
         self.graph = graph
         self.moves = moves
         self.calls = False
+        self._open = ""
         self._write = write
         self._notes = notes
 
@@ -107,10 +108,12 @@ class Screen:
                 self.notes(", ".join(told))
 
     def _called(self, body: Called | Returned) -> None:
+        """A call and its answer; the answer to one that was not made says nothing new."""
         if isinstance(body, Called):
+            self._open = body.call
             given = ", ".join(f"{key}={shown(value)}" for key, value in body.arguments.items())
             self.notes(f"calls {body.tool}({given})")
-        else:
+        elif body.call == self._open:
             result = body.result if isinstance(body.result, str) else shown(body.result, 400)
             self.notes(f"{'got' if body.ok else 'it failed'}: {result[:400] or 'nothing'}")
 

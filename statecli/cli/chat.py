@@ -267,6 +267,8 @@ def _again(args: argparse.Namespace, run_: str) -> str:
         words += ["--store", args.store]
     if args.model and not args.model.startswith("script:"):
         words += ["--model", args.model]
+    for name in args.allow_tools:
+        words += ["--allow-tools", name]
     return shlex.join(words + (["--allow-plugins"] if args.allow_plugins else []))
 
 

@@ -26,6 +26,7 @@ from statecli.model.ports import (
     ToolResult,
     ToolSpec,
 )
+from statecli.model.wording import shortened
 from statecli.session.allowance import Allowance
 from statecli.tools.tool import Elicited, Entry, Source, Unreachable, entries, source_of
 
@@ -350,8 +351,8 @@ def _answer(line: str) -> Any:
 
 
 def _line(text: str) -> str:
-    first = text.strip().partition("\n")[0]
-    return first if len(first) <= 100 else f"{first[:99]}…"
+    """What stands first in a description, on one line."""
+    return shortened(" ".join(text.split()), 80)
 
 
 def _parameters(tool: ToolSpec) -> Iterator[str]:
