@@ -47,8 +47,8 @@ class Trusted(NamedTuple):
 
 class Toolbox:
     """`folder` is where the graph stands; `by_hand` says whether the person plays the model;
-    `plugins`: Python code of the graph may run; `tell` and `connecting` show the person what is going
-    on."""
+    `plugins`: Python code of the graph may run; `tell` and `connecting` show the person what
+    happens."""
 
     def __init__(
         self,

@@ -108,8 +108,7 @@ def _class(base: Any, args: Sequence[Any]) -> dict[str, Any]:
         return {"enum": [member.value for member in base]}
     if typing.is_typeddict(base):
         hints = typing.get_type_hints(base, include_extras=True)
-        required = sorted(base.__required_keys__, key=list(hints).index)
-        return _object(hints, required)
+        return _object(hints, [key for key, hint in hints.items() if _needed(base, key, hint)])
     if dataclasses.is_dataclass(base):
         hints = typing.get_type_hints(base, include_extras=True)
         missing = dataclasses.MISSING
@@ -130,6 +129,17 @@ def _class(base: Any, args: Sequence[Any]) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "array", "items": schema_of(args[0]) if args else {}}
         return {**schema, "uniqueItems": True} if issubclass(base, set | frozenset) else schema
     raise TypeError(f"there is no JSON for the type {_name(base)}")
+
+
+def _needed(base: Any, key: str, hint: Any) -> bool:
+    """Whether a key of a TypedDict is required. Where its annotations are texts the class itself
+    does not know."""
+    while typing.get_origin(hint) is typing.Annotated:
+        hint = hint.__origin__
+    origin = typing.get_origin(hint)
+    if origin in (typing.Required, typing.NotRequired):
+        return origin is typing.Required
+    return key in base.__required_keys__
 
 
 def _object(hints: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:

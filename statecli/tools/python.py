@@ -57,7 +57,7 @@ class Functions:
             if signature.takes_user:
                 given[USER] = user or None
             async with asyncio.timeout(self.entry.timeout):
-                found = await _run(function, given)
+                return cut(_result(await _run(function, given)))
         except TimeoutError:
             return ToolResult(False, f"{name} did not answer within {self.entry.timeout:g} s")
         except AuthRequired:
@@ -65,7 +65,6 @@ class Functions:
         except Exception as error:
             kind = type(error).__name__
             return cut(ToolResult(False, f"{kind}: {error}" if str(error) else kind))
-        return cut(_result(found))
 
     async def close(self) -> None:
         """A function needs no end."""

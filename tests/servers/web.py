@@ -1,11 +1,12 @@
 """An MCP server over HTTP that does one thing wrong, written by hand: ``python web.py FAULT``
 prints its port.
 
-fine: nothing · door: 401 at once, with a WWW-Authenticate that names where · call: 401 at the call,
-with a link in the answer · forbidden: 403 at the call, with a WWW-Authenticate · error: a result
-that is an error and names a link · huge: a result of 5 MB · endless: a result without end ·
-packed: an answer in gzip · html: a page instead · broken: 500 at the call · hang: no answer to a
-call · gone: the session is over at every second call · away: a redirect to another host
+fine: nothing · door: 401 at once, with a WWW-Authenticate that names where · metadata: 401 at
+once, with a description of the server that says where · call: 401 at the call, with a link in the
+answer · forbidden: 403 at the call, with a WWW-Authenticate · error: a result that is an error and
+names a link · huge: a result of 5 MB · endless: a result without end · packed: an answer in gzip ·
+html: a page instead · broken: 500 at the call · hang: no answer to a call · gone: the session is
+over at every second call · away: a redirect to another host
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/seen":
             self.reply(200, calls)
+        elif self.path == "/about":
+            self.reply(200, {"authorization_servers": ["https://login.crm.example"]})
         else:
             self.reply(405, {})
 
@@ -54,6 +57,9 @@ class Handler(BaseHTTPRequestHandler):
             where = "https://crm.example/.well-known/oauth-protected-resource"
             self.reply(401, {"error": "unauthorized"},
                        {"WWW-Authenticate": f'Bearer resource_metadata="{where}"'})  # fmt: skip
+        elif FAULT == "metadata":
+            where = f"http://127.0.0.1:{self.server.server_port}/about"  # type: ignore[attr-defined]
+            self.reply(401, None, {"WWW-Authenticate": f'Bearer resource_metadata="{where}"'})
         elif FAULT == "html":
             self.raw(200, b"<html>Hello</html>", {"content-type": "text/html"})
         elif FAULT == "away":
