@@ -63,9 +63,9 @@ def talk(
 def test_what_it_lists(mark: str) -> None:
     async def run() -> None:
         server = Server(entry("notes", good(mark)))
-        assert not server.running
+        running = [server.running]
         tools = {tool.name: tool for tool in await server.list()}
-        assert server.running
+        running.append(server.running)
         add = tools["notes.add"]
         assert (add.description, add.server) == ("Add two numbers.", "notes")
         assert add.schema is not None
@@ -74,7 +74,7 @@ def test_what_it_lists(mark: str) -> None:
         await asyncio.sleep(0.1)
         assert server.tail == "adding"
         await server.close()
-        assert not server.running
+        assert [*running, server.running] == [False, True, False]
 
     asyncio.run(run())
 

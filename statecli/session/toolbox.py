@@ -152,7 +152,7 @@ class Toolbox:
         why = self._python(entry) if entry.python else await self._start(entry)
         if why:
             self._closed[server] = why
-            if self.ask.patient or not self.by_hand():
+            if self.ask.patient or not self.by_hand() or self.allowance.starts(server):
                 self.tell(f"{server} is not connected: {why}")
             return None
         self._sources[server] = source_of(entry)
@@ -329,11 +329,8 @@ def _given(arguments: Mapping[str, Any]) -> str:
 
 
 def _whole(value: Any) -> str:
-    return (
-        json.dumps(value, ensure_ascii=False, default=str)
-        if is_map(value)
-        else shown(value, MAX_SHOWN)
-    )
+    plain = isinstance(value, str | bool | int | float | None)
+    return shown(value, 1_000_000) if plain else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _answer(line: str) -> Any:
