@@ -15,6 +15,8 @@ from scripted import call
 from toolservers import bad, gone, good, left, web
 
 from statecli.config.trust import Trust
+from statecli.engine.advance import Custom
+from statecli.kinds import custom
 from statecli.model.event import Approved, Called, Failed, Refused, Returned, Unauthorized, Warned
 from statecli.model.graph import Graph
 from statecli.model.ports import Ask, Chunk, NotAllowed, Question, Request
@@ -76,13 +78,16 @@ def chat(
     plugins: bool = False,
     store: MemoryStore | None = None,
     patient: bool = True,
+    custom: Custom | None = None,
 ) -> Chat:
     def toolbox(graph: Graph, ask: Ask) -> Toolbox:
         ask.patient = patient
         allowance = Allowance(allow, everything=everything)
         return Toolbox(graph, ask, allowance, trusted=trusted, plugins=plugins)
 
-    return Chat(found, *lines, provider=provider, user_id="ann", store=store, toolbox=toolbox)
+    return Chat(
+        found, *lines, provider=provider, user_id="ann", store=store, toolbox=toolbox, custom=custom
+    )
 
 
 def bodies(found: Chat, *kinds: type) -> list[Any]:
@@ -432,3 +437,78 @@ def test_closing_twice_and_at_once(mark: str) -> None:
         await asyncio.gather(box.close(), box.close())
 
     asyncio.run(run())
+
+
+# --- document 000's agent -------------------------------------------------------------------------
+
+FACADE = "{type: facade, transition: {next: [hear]}}"
+
+
+def facade(folder: Path, code: str, found: Graph, *lines: str, **more: Any) -> Chat:
+    """A chat with a custom state that calls tools as the document does."""
+    (folder / "state_facade.py").write_text(code)
+    return chat(found, *lines, custom=Custom(custom.load(found, folder)), **more)
+
+
+CALLS = """
+from tool_module.tool_call import AuthRequiredError
+
+@register_state("facade")
+async def facade(context, agent):
+    try:
+        tools = await agent.tool_manager.list_all_tools()
+        option = (await agent.create_tool_option_class()).model_json_schema()
+        names = option["properties"]["tool_name"]["enum"]
+        server = agent.tool_manager._tool_registry[names[0]]
+        spec = tools[server][names[0]]
+        assert spec["inputSchema"]["type"] == "object"
+        found = await agent.tool_manager.call_tool(
+            tool_name=names[0], arguments=ARGUMENTS, user_id=USER)
+    except AuthRequiredError as e:
+        return f"connect {e.service_info.get('name', e.service)}: {e.connect_url}"
+    return f"{server} {len(names)} {found!r}"
+"""
+
+
+def calls(arguments: str, user: str = "agent.current_user_id") -> str:
+    return CALLS.replace("ARGUMENTS", arguments).replace("USER", user)
+
+
+def test_the_agent_of_document_000_reaches_real_tools(mark: str, tmp_path: Path) -> None:
+    one = graph({"s": good(mark)}, FACADE)
+    code = calls("{'a': 1, 'b': 2}")
+    found = facade(tmp_path, code, one, "hi", "yes", allow=["s.who"])
+    assert "s 9 3" in found.seen
+    (called,) = bodies(found, Called)
+    assert (called.tool, called.user) == ("s.add", "ann")
+    assert bodies(found, Approved) == [Approved("call s.add", True)]
+    denied = facade(tmp_path, code, one, "hi", "no", allow=["s.who"])
+    assert bodies(denied, Failed)[0].error == "s.add: the person does not allow this call"
+    unfit = facade(tmp_path, calls("{'a': 1}"), one, "hi", everything=True)
+    assert bodies(unfit, Failed)[0].error.endswith("do not fit: missing: 'b'")
+    assert bodies(unfit, Called) == []
+
+
+def test_its_user_reaches_the_server(tmp_path: Path) -> None:
+    with web("fine") as server:
+        one = graph({"crm": {"url": server.url}}, FACADE)
+        code = calls("{'name': 'Bo'}", "'bob'")
+        found = facade(tmp_path, code, one, "hi", everything=True)
+        assert "crm 1 'found Bo for \"bob\"'" in found.seen
+        assert bodies(found, Called)[0].user == "bob"
+
+
+def test_it_learns_that_something_must_be_connected(tmp_path: Path) -> None:
+    with web("call") as server:
+        one = graph({"crm": {"url": server.url}}, FACADE)
+        found = facade(tmp_path, calls("{'name': 'Bo'}"), one, "hi", everything=True)
+        assert "connect CRM: https://crm.example/connect?account=7" in found.seen
+        assert bodies(found, Unauthorized) == []
+    with web("door") as server:
+        one = graph({"crm": {"url": server.url}}, FACADE)
+        found = facade(tmp_path, calls("{'name': 'Bo'}"), one, "hi", everything=True)
+        assert any(line.startswith("connect crm: https://crm.example/") for line in found.seen)
+        plain = CALLS.partition("    try:")[0] + "    await agent.tool_manager.list_all_tools()\n"
+        found = facade(tmp_path, plain, one, "hi", everything=True)
+        assert bodies(found, Unauthorized)[0].service == "crm"
+        assert found.state == "use"

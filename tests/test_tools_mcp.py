@@ -132,13 +132,12 @@ def test_a_message_without_end_ends_the_connection(mark: str) -> None:
 
 
 def test_one_that_takes_too_long(mark: str) -> None:
-    slow = ("slow", {"seconds": 30})
-    found = talk(good(mark, timeout=2.5), slow, ("add", {"a": 1, "b": 1}))
-    told = "s did not answer within 2.5 s; the call may have done its work all the same"
-    assert found[0].text == told
-    assert found[1].text == "2"
-    (mute,) = talk(bad("mute", mark, timeout=0.5), ("do", {"what": "x"}))
-    assert mute.text.startswith("s did not answer within 0.5 s")
+    """Only the call is given up."""
+    calls = [("do", {"what": "x"}), ("do", {"what": "now"})]
+    mute, good_ = talk(bad("mute", mark, timeout=3), *calls)
+    told = "s did not answer within 3 s; the call may have done its work all the same"
+    assert mute == ToolResult(False, told)
+    assert good_.text == "did now"
 
 
 def test_one_that_ends_in_a_call_is_started_again_on_next_use(mark: str, tmp_path: Path) -> None:
@@ -156,10 +155,10 @@ def test_one_that_ends_in_a_call_is_started_again_on_next_use(mark: str, tmp_pat
 
 def test_one_that_never_begins(mark: str) -> None:
     begun = time.monotonic()
-    (found,) = talk(bad("silent", mark, timeout=1), ("do", {}))
+    (found,) = talk(bad("silent", mark, timeout=2), ("do", {}))
     assert isinstance(found, Unreachable)
-    assert str(found) == "s did not begin within 1 s"
-    assert time.monotonic() - begun < 8
+    assert str(found) == "s did not begin within 2 s"
+    assert time.monotonic() - begun < 20
 
 
 def test_one_that_ends_before_it_begins(mark: str) -> None:
@@ -174,7 +173,7 @@ def test_junk_on_standard_output_is_passed_over(mark: str) -> None:
 def test_junk_is_told_where_it_does_not_begin(mark: str, tmp_path: Path) -> None:
     (tmp_path / "shout.py").write_text("print('Hello!', flush=True); input(); input()")
     settings = {"command": [sys.executable, "shout.py"], "cwd": str(tmp_path),
-                "env": {"MARK": mark}, "timeout": 5}  # fmt: skip
+                "env": {"MARK": mark}, "timeout": 20}  # fmt: skip
     (found,) = talk(settings, ("do", {}))
     assert "it printed 'Hello!' where only messages belong" in str(found)
 
@@ -267,7 +266,7 @@ def test_one_that_does_not_want_to_end(mark: str) -> None:
     begun = time.monotonic()
     assert talk(bad("stubborn", mark), ("do", {"what": "x"}))[0].ok
     assert left(mark) == []
-    assert time.monotonic() - begun < 6
+    assert time.monotonic() - begun < 20
 
 
 def test_what_a_server_started_goes_with_it(mark: str, tmp_path: Path) -> None:
@@ -276,16 +275,19 @@ def test_what_a_server_started_goes_with_it(mark: str, tmp_path: Path) -> None:
     assert (tmp_path / "pid").read_text()
 
 
-def test_a_call_that_is_cancelled(mark: str) -> None:
+def test_a_call_that_is_cancelled(mark: str, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
     async def run() -> None:
-        server = Server(entry("s", good(mark)))
-        call = asyncio.ensure_future(server.call("slow", {"seconds": 60}, "", nobody))
-        await asyncio.sleep(1.5)
+        server = Server(entry("s", bad("mute", mark, log)))
+        call = asyncio.ensure_future(server.call("do", {"what": "x"}, "", nobody))
+        while not log.exists():
+            await asyncio.sleep(0.02)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
         assert server.running
-        assert (await server.call("add", {"a": 2, "b": 2}, "", nobody)).text == "4"
+        assert (await server.call("do", {"what": "now"}, "", nobody)).text == "did now"
         await server.close()
 
     asyncio.run(run())

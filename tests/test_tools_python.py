@@ -247,7 +247,7 @@ def test_one_that_does_not_come_back(name: str, folder: str) -> None:
     begun = time.monotonic()
     (found,) = call(name, folder, {}, timeout=0.3)
     assert found == ToolResult(False, "t did not answer within 0.3 s")
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 20
 
 
 def test_one_that_must_be_connected_first(folder: str) -> None:

@@ -47,7 +47,7 @@ def left(mark: str) -> list[str]:
     return found
 
 
-def gone(mark: str, seconds: float = 8.0) -> list[str]:
+def gone(mark: str, seconds: float = 20.0) -> list[str]:
     """Those that are still there after a while; none, if all is well."""
     end = time.monotonic() + seconds
     while (found := left(mark)) and time.monotonic() < end:

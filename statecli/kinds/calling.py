@@ -174,3 +174,8 @@ async def _one(
 def told(result: ToolResult) -> str | Mapping[str, Any]:
     """What a tool gave back, as data where it has any."""
     return result.structured if result.structured is not None else result.text
+
+
+def whole(structured: Mapping[str, Any]) -> Any:
+    """A structured result as one value; servers wrap what is no object as ``{"result": ...}``."""
+    return structured["result"] if set(structured) == {"result"} else structured

@@ -13,7 +13,7 @@ from typing import Any
 
 from statecli import arkos
 from statecli.kinds.arguments import refusal
-from statecli.kinds.calling import offered, overheard, told
+from statecli.kinds.calling import offered, overheard, told, whole
 from statecli.kinds.step import Delta, Run, Step
 from statecli.model.event import Called, Refused, Returned
 from statecli.model.graph import KINDS, Graph
@@ -205,7 +205,11 @@ class ToolManager:
         """Server to tool to its specification."""
         found: dict[str, dict[str, Any]] = {}
         self._tools = {}
-        for tool in await offered(self._agent.step, None):
+        try:
+            tools = await offered(self._agent.step, None)
+        except AuthRequired as error:
+            raise _as_documented(error) from None
+        for tool in tools:
             server = tool.server.partition(".")[0] or tool.name
             name = tool.name.removeprefix(f"{server}.")
             name = tool.name if name in self._tools else name
@@ -242,13 +246,11 @@ class ToolManager:
             result = await step.world.call(tool, given, user)
         except AuthRequired as error:
             step.emit(Returned(step.number, name, call, str(error), False))
-            info = {"name": error.service, "message": error.text}
-            raise arkos.AuthRequiredError(error.service, error.url, info) from None
-        shown = told(result)
-        step.emit(Returned(step.number, name, call, shown, result.ok))
+            raise _as_documented(error) from None
+        step.emit(Returned(step.number, name, call, told(result), result.ok))
         if not result.ok:
             raise ModelError(f"{tool.name}: {result.text}")
-        return shown
+        return result.text if result.structured is None else whole(result.structured)
 
     async def _named(self, name: str) -> ToolSpec:
         """The tool of this name; one that nobody lists is called all the same."""
@@ -256,6 +258,14 @@ class ToolManager:
             await self.list_all_tools()
         by_whole = {tool.name: tool for tool in self._tools.values()}
         return self._tools.get(name) or by_whole.get(name) or ToolSpec(name, "")
+
+
+def _as_documented(error: AuthRequired) -> AuthRequired:
+    """The error that the document's states catch."""
+    if isinstance(error, arkos.AuthRequiredError):
+        return error
+    info = {"name": error.service, "message": error.text}
+    return arkos.AuthRequiredError(error.service, error.url, info)
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import Any
 
 from statecli.kernel.reducers import taken
 from statecli.kernel.template import with_values
 from statecli.kernel.values import Unfit, fits
 from statecli.kinds.arguments import refusal
-from statecli.kinds.calling import Calling, offered
+from statecli.kinds.calling import Calling, offered, whole
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.step import Delta, Step
 from statecli.model.ports import ModelError, ToolResult, ToolSpec
@@ -69,15 +69,10 @@ def _delta(step: Step, result: ToolResult) -> dict[str, Any]:
     if structured is not None:
         found = {key: structured[key] for key in writes if key in structured}
     if not found and len(writes) == 1:
-        found = {writes[0]: _whole(structured) if structured is not None else result.text}
+        found = {writes[0]: whole(structured) if structured is not None else result.text}
     for key, value in found.items():
         stored = fits(taken(step.graph, key), value)
         if isinstance(stored, Unfit):
             raise ModelError(f"the result does not fit: {stored.reason}")
         found[key] = stored
     return found
-
-
-def _whole(structured: Mapping[str, Any]) -> Any:
-    """A structured result as one value; servers wrap what is no object as ``{"result": ...}``."""
-    return structured["result"] if set(structured) == {"result"} else structured

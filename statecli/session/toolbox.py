@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from statecli.config.trust import Trust
+from statecli.kernel.spoken import yes_or_no
+from statecli.kernel.values import Unfit
 from statecli.llm import asking
 from statecli.model.data import is_map, shown
 from statecli.model.event import Approved
@@ -34,6 +36,7 @@ from statecli.tools.tool import Elicited, Entry, Source, Unreachable, entries, s
 MAX_SHOWN = 2_000
 #: A server may ask the person so often during one call.
 MAX_ASKED = 5
+ALLOW = "Allow it for this graph?"
 _SAID = {None: "", True: " (always allowed)", False: " (never allowed)"}
 _ANSWERS = ("yes", "no", "always", "never")
 
@@ -182,12 +185,18 @@ class Toolbox:
         question = _question(entry)
         if not self.ask.patient:
             raise NotAllowed(f"{question} Nobody can be asked here", way)
-        allowed = await asking.yes_no(self.ask, question)
+        allowed = await self._yes_no(question, ALLOW)
         if self.trusted is not None:
             self.trusted.trust.remember(self.trusted.digest, entry.identity, allowed)
         verb = "start" if entry.command else "connect"
         self._news.append(Approved(f"{verb} {entry.name}: {entry.shown}", allowed))
         return "" if allowed else f"you said no; {way} connects it"
+
+    async def _yes_no(self, text: str, short: str) -> bool:
+        """A yes or no; what was no answer is asked again with the last line alone."""
+        question = Question(f"{text} (yes or no)", "yes_no")
+        found = await asking.fitting(self.ask, question, _yes_or_no, f"{short} (yes or no)")
+        return bool(found)
 
     def _known(self, entry: Entry) -> bool | None:
         if self.trusted is None:
@@ -250,8 +259,8 @@ class Toolbox:
             return {} if await asking.yes_no(self.ask, text) else None
         if not self.ask.patient or count > MAX_ASKED:
             return None
-        text = f"{asked.server} asks: {asked.text}\nDo you answer it?"
-        if not await asking.yes_no(self.ask, text):
+        short = "Do you answer it?"
+        if not await self._yes_no(f"{asked.server} asks: {asked.text}\n{short}", short):
             return None
         wanted = ToolSpec("", asked.text, asked.schema)
         return await asking.arguments(self.ask, wanted, asked.server)
@@ -317,7 +326,7 @@ def _question(entry: Entry) -> str:
         lines.append(f"  with {', '.join(f'{key}={value}' for key, value in entry.env.items())}")
     if entry.variables:
         lines.append(f"  It is given {', '.join(entry.variables)} from your environment.")
-    return "\n".join([*lines, "Allow it for this graph?"])
+    return "\n".join([*lines, ALLOW])
 
 
 def _given(arguments: Mapping[str, Any]) -> str:
@@ -333,11 +342,13 @@ def _whole(value: Any) -> str:
     return shown(value, 1_000_000) if plain else json.dumps(value, ensure_ascii=False, default=str)
 
 
+def _yes_or_no(line: str) -> Any:
+    plain = yes_or_no(line)
+    return Unfit(f"{shown(line.strip())} is neither yes nor no") if plain is None else plain
+
+
 def _answer(line: str) -> Any:
     """A plain answer, or the first letters of one."""
-    from statecli.kernel.spoken import yes_or_no
-    from statecli.kernel.values import Unfit
-
     word = line.strip().casefold()
     if word in _ANSWERS:
         return word

@@ -1,7 +1,7 @@
 """An MCP server that does one thing wrong, written by hand: ``python bad.py FAULT [ARGUMENT]``.
 
 exits: ends in the middle of a call, with exit code 3 · silent: never answers `initialize` ·
-junk: prints lines on standard output that are no messages · mute: never answers a call ·
+junk: prints lines on standard output that are no messages · mute: answers only a call with `now` ·
 huge: one message of ARGUMENT MB · stubborn: does not end when its input does, nor on SIGTERM ·
 spawns: leaves a child of its own behind · early: ends before it says anything ·
 link: an error with a link · required: the error -32042 · elicits: asks for a link by elicitation ·
@@ -70,7 +70,9 @@ def call(number: Any, arguments: dict[str, Any]) -> None:
     if FAULT in ("exits", "twice"):
         print("out of paper", file=sys.stderr, flush=True)
         os._exit(3)
-    if FAULT == "mute":
+    if FAULT == "mute" and arguments.get("what") != "now":
+        if ARGUMENT:
+            Path(ARGUMENT).write_text("called")
         return
     if FAULT == "huge":
         send({"id": number, "result": text("x" * (int(ARGUMENT) * 1_000_000))})
