@@ -17,12 +17,14 @@ from toolservers import bad, gone, good, left, web
 from statecli.config.trust import Trust
 from statecli.engine.advance import Custom
 from statecli.kinds import custom
+from statecli.llm.script import ScriptProvider
 from statecli.model.event import Approved, Called, Failed, Refused, Returned, Unauthorized, Warned
 from statecli.model.graph import Graph
 from statecli.model.ports import Ask, Chunk, NotAllowed, Question, Request
 from statecli.session.allowance import Allowance
 from statecli.session.toolbox import Toolbox, Trusted
 from statecli.store.memory import MemoryStore
+from statecli.text.conversation import read, write
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 
@@ -270,6 +272,36 @@ def test_one_that_ends_in_a_call_is_data_too(mark: str) -> None:
     assert len(told) == 2
     assert told[0].startswith("error: s ended with exit code 3; it said: out of paper;")
     assert len(bodies(found, Called)) == 2
+
+
+def test_what_was_recorded_plays_without_a_server(mark: str) -> None:
+    """A call that was refused comes back as the same error."""
+    one = graph({"s": good(mark)}, AGENT)
+    model = Model(call("s.who"), call("s.read", path="a"), "Done.")
+    found = chat(one, "hi", "no", "yes", provider=model, allow=["s.add"])
+    turns = [turn for turn in found.talk.recording.turns if turn]
+    assert turns == [{
+        "say": "hi",
+        "replies": [
+            {"calls": [{"s.who": {}}]},
+            {"result": {"error": "the person does not allow this call"}},
+            {"calls": [{"s.read": {"path": "a"}}]},
+            {"result": "the text of a"},
+            {"reply": "Done."},
+        ],
+    }]  # fmt: skip
+    text = write(turns, graph="g", digest="")
+    script = ScriptProvider(read("c.yaml", text.encode()))
+    played = chat(one, provider=script)
+    assert played.code == 0
+    assert "Done." in played.seen
+
+
+def test_a_name_with_a_dot_in_it(mark: str) -> None:
+    model = Model(call("my.notes.who"), "Done.")
+    state = "{type: agent, tools: [my.notes], transition: {next: [hear]}}"
+    found = chat(graph({"my.notes": good(mark)}, state), "hi", provider=model, allow=["my.notes"])
+    assert bodies(found, Returned)[0].result == "ann"
 
 
 # --- off a terminal -------------------------------------------------------------------------------

@@ -77,6 +77,22 @@ def test_without_mcp_a_tool_that_is_named_cannot_be_used(tmp_path: Path) -> None
     assert b"the tool 's' needs the MCP client\n  pip install 'statecli[mcp]'" in done.stderr
 
 
+def test_a_chat_without_a_call_loads_no_client(tmp_path: Path) -> None:
+    path = written(tmp_path, {"s": {"url": "http://127.0.0.1:9/mcp"}}, tool="s")
+    code = (
+        "import sys; from statecli.cli.app import main; main(sys.argv[1:]); "
+        "print(sorted({m.split('.')[0] for m in sys.modules} "
+        "& {'mcp', 'mcp_types', 'httpx2', 'anyio', 'pydantic', 'jsonschema'}), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "chat", path],
+        capture_output=True, check=True, input=b"hi\nforty\n", cwd=REPOSITORY,
+        env={**os.environ, "STATECLI_DATA": str(tmp_path)},
+    )  # fmt: skip
+    assert done.stderr.splitlines()[-1] == b"[]"
+    assert b"You play s(), which is not connected" in done.stdout
+
+
 def test_signing_in_off_a_terminal(tmp_path: Path) -> None:
     """One call, an event with a name, exit code 2; the lines that are left are not read."""
     with web("call") as server:

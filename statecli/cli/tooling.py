@@ -52,7 +52,7 @@ def _allowed(words: list[str], box: Toolbox) -> Allowance:
     names = [name for word in words for name in word.split(",") if name != "ask"]
     for name in names:
         server = name.partition(".")[0]
-        if name != "all" and server not in box.declared:
+        if name != "all" and not {server, name} & box.declared.keys():
             listed = ", ".join(box.declared) or "none"
             way = did_you_mean(server, box.declared) or f"there are: {listed}; or ask, or all"
             raise Unable(

@@ -22,7 +22,7 @@ class Allowance:
 
     def starts(self, server: str) -> bool:
         """Whether a server may be started without asking: it, or one of its tools is named."""
-        named = any(name.partition(".")[0] == server for name in self.names)
+        named = any(name == server or name.startswith(f"{server}.") for name in self.names)
         return self.everything or named
 
     def calls(self, tool: ToolSpec) -> bool | None:

@@ -90,9 +90,8 @@ class Toolbox:
         found: dict[str, ToolSpec] = {}
         errors: list[Exception] = []
         for name in wanted:
-            servers = [name.partition(".")[0]]
-            if name not in self.declared and servers[0] not in self.declared:
-                servers = list(self.declared)
+            server = self._server(name)
+            servers = [server] if server is not None else list(self.declared)
             for server in servers:
                 try:
                     listed = await self._tools_of(server)
@@ -110,6 +109,11 @@ class Toolbox:
             raise ModelError(self._missing(wanted))
         return tuple(found.values())
 
+    def _server(self, name: str) -> str | None:
+        """The entry that a name means, or whose tool it means; None: a tool's name alone."""
+        found = name.partition(".")[0]
+        return next((entry for entry in (name, found) if entry in self.declared), None)
+
     def _stands_in(self, server: str, error: Exception) -> bool:
         """Whether the person plays a tool whose server does not run, until it is used again. One
         that was named to be connected has to be."""
@@ -121,13 +125,13 @@ class Toolbox:
 
     def _played(self, name: str) -> ToolSpec:
         """A tool that the person plays: nothing is known of it but what the graph says."""
-        entry = self.declared.get(name.partition(".")[0])
+        entry = self.declared.get(self._server(name) or name)
         about = entry.get("description") if is_map(entry) else ""
         return ToolSpec(name, about if isinstance(about, str) else "", None, name)
 
     def _missing(self, wanted: Sequence[str]) -> str:
         """Why none of these tools is there."""
-        server = wanted[0].partition(".")[0]
+        server = self._server(wanted[0]) or wanted[0]
         why = self._closed.get(server)
         if why is not None:
             return f"{server} is not connected: {why}"

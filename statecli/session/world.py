@@ -17,6 +17,7 @@ from statecli.model.event import Approved
 from statecli.model.graph import Graph, State
 from statecli.model.ports import (
     Ask,
+    AuthRequired,
     Chunk,
     Provider,
     Question,
@@ -90,7 +91,10 @@ class SessionWorld:
     async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
         """Why a call may not be made; empty if it may."""
         box = self._box()
-        return "" if box is None else await box.permit(tool, arguments)
+        reason = "" if box is None else await box.permit(tool, arguments)
+        if reason and isinstance(self.provider, RecordingProvider):
+            self.provider.result(ToolResult(False, reason))
+        return reason
 
     async def call(
         self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
@@ -99,7 +103,12 @@ class SessionWorld:
         if isinstance(self.provider, ScriptProvider):
             return self.provider.result(tool)
         if self.toolbox is not None and not self.toolbox.plays(tool):
-            result = await self.toolbox.call(tool, arguments, user or self.user_id or "")
+            try:
+                result = await self.toolbox.call(tool, arguments, user or self.user_id or "")
+            except AuthRequired:
+                if isinstance(self.provider, RecordingProvider):
+                    self.provider.gap = "a service had to be connected first"
+                raise
         else:
             here = self.here()
             takes = here.writes if here is not None and here.kind == "tool" else ()
