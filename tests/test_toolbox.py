@@ -24,7 +24,7 @@ from statecli.model.ports import Ask, Chunk, NotAllowed, Question, Request
 from statecli.session.allowance import Allowance
 from statecli.session.toolbox import Toolbox, Trusted
 from statecli.store.memory import MemoryStore
-from statecli.text.conversation import read, write
+from statecli.text.conversation import BadConversation, read, write
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 
@@ -280,6 +280,8 @@ def test_what_was_recorded_plays_without_a_server(mark: str) -> None:
     model = Model(call("s.who"), call("s.read", path="a"), "Done.")
     found = chat(one, "hi", "no", "yes", provider=model, allow=["s.add"])
     turns = [turn for turn in found.talk.recording.turns if turn]
+    offered = turns[0]["replies"].pop(0)
+    assert {tool["name"] for tool in offered["tools"]} >= {"s.add", "s.who"}
     assert turns == [{
         "say": "hi",
         "replies": [
@@ -290,11 +292,35 @@ def test_what_was_recorded_plays_without_a_server(mark: str) -> None:
             {"reply": "Done."},
         ],
     }]  # fmt: skip
+    turns[0]["replies"].insert(0, offered)
     text = write(turns, graph="g", digest="")
     script = ScriptProvider(read("c.yaml", text.encode()))
     played = chat(one, provider=script)
-    assert played.code == 0
+    assert played.code == 0, played.seen
     assert "Done." in played.seen
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_a_tool_state_plays_from_what_was_recorded(lines: bool, mark: str) -> None:
+    """Twice: what the server offers stands in the file once."""
+    one = graph({"s": good(mark)})
+    found = chat(one, *ADD, "hi", "s.who", everything=True)
+    turns = [turn for turn in found.talk.recording.turns if turn]
+    replies = [reply for turn in turns for reply in turn["replies"]]
+    assert [next(iter(reply)) for reply in replies] == [
+        "tools", "tool", "calls", "result", "tool", "calls", "result",
+    ]  # fmt: skip
+    text = write(turns, graph="g", digest="", lines=lines)
+    script = ScriptProvider(read("c.jsonl" if lines else "c.yaml", text.encode()))
+    played = chat(one, provider=script)
+    assert played.code == 0, played.seen
+    assert messages(played) == messages(found) == [{"result": 3}, "ann"]
+
+
+@pytest.mark.parametrize("value", ["x", [1], [{}], [{"name": 1}], [{"name": "a", "schema": 1}]])
+def test_tools_of_a_file_have_the_right_shape(value: Any) -> None:
+    with pytest.raises(BadConversation):
+        read("c.json", json.dumps({"turns": [{"replies": [{"tools": value}]}]}).encode())
 
 
 def test_a_name_with_a_dot_in_it(mark: str) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from statecli.model.ports import Ask, Chunk, Provider, Request, ToolResult
+from statecli.model.ports import Ask, Chunk, Provider, Request, ToolResult, ToolSpec
 
 #: The key of a structured answer in a conversation file, by what was asked.
 _VALUES = {"choice": "choice", "check": "check", "plan": "plan", "verdict": "verdict",
@@ -24,6 +24,7 @@ class RecordingProvider:
         self.label = inner.label
         self.turns: list[dict[str, Any]] = []
         self.gap = ""
+        self._tools: dict[tuple[str, ...] | None, tuple[ToolSpec, ...]] = {}
 
     def begin(self, say: str | None) -> None:
         """A new turn, with the person's line (None: the graph goes on by itself)."""
@@ -34,6 +35,7 @@ class RecordingProvider:
         """Forget the last line of the person and everything after it."""
         while self.turns and "say" not in self.turns.pop():
             pass
+        self._tools.clear()
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """Pass every chunk on, and keep them as one reply."""
@@ -44,6 +46,16 @@ class RecordingProvider:
         reply = as_reply(request, chunks)
         if reply:
             self._replies().append(reply)
+
+    def tools(self, names: Sequence[str] | None, tools: tuple[ToolSpec, ...]) -> None:
+        """What servers offer, where that is new."""
+        key = None if names is None else tuple(names)
+        if self._tools.get(key) != tools:
+            self._tools[key] = tools
+            kept = [
+                {name: value for name, value in tool._asdict().items() if value} for tool in tools
+            ]
+            self._replies().append({"tools": kept})
 
     def result(self, result: ToolResult) -> None:
         """What a tool gave back."""

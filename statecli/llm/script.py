@@ -3,7 +3,7 @@ errors, with their place in the file."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from statecli.model.data import is_map
@@ -57,6 +57,7 @@ class ScriptProvider:
         self._turn: Turn | None = None
         self._queue: list[Reply] = []
         self._calls = 0
+        self._tools: dict[tuple[str, ...] | None, tuple[ToolSpec, ...]] = {}
 
     def lines(self) -> Iterator[str | None]:
         """The person's lines, turn by turn; asking for the next one begins its turn."""
@@ -156,6 +157,18 @@ class ScriptProvider:
         structured = value if isinstance(value, dict) else None
         failed = structured is not None and set(structured) == {"error"}
         return ToolResult(not failed, str(value["error"] if failed else value), structured)
+
+    def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...] | None:
+        """What the file says that servers offer, until it says something else; None where it says
+        nothing."""
+        key = None if names is None else tuple(names)
+        if self._queue and "tools" in self._queue[0].items:
+            reply = self._queue.pop(0)
+            self._tools[key] = tuple(
+                ToolSpec(t["name"], t.get("description", ""), t.get("schema"), t.get("server", ""))
+                for t in reply.items["tools"]
+            )
+        return self._tools.get(key)
 
     def answer(self, question: Question) -> str:
         """What the person answers to a question in the middle of a step."""

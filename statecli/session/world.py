@@ -77,7 +77,11 @@ class SessionWorld:
         if box is not None and self.by_hand and here is not None and here.kind in _WORKERS:
             return ()  # who plays the model does the work by hand
         if box is not None:
-            return await box.tools(names)
+            return await self._offered(box, names)
+        if isinstance(self.provider, ScriptProvider):
+            told = self.provider.tools(names)
+            if told is not None:
+                return told
         declared = self.graph.settings.get("tools")
         entries: Mapping[str, Any] = declared if is_map(declared) else {}
         wanted = list(entries) if names is None else names
@@ -87,6 +91,19 @@ class SessionWorld:
             about = entry.get("description") if is_map(entry) else ""
             found.append(ToolSpec(name, about if isinstance(about, str) else "", None, name))
         return tuple(found)
+
+    async def _offered(self, box: Toolbox, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        """The tools that are connected; what servers offer is recorded."""
+        recording = self.provider if isinstance(self.provider, RecordingProvider) else None
+        try:
+            found = await box.tools(names)
+        except Exception:
+            if recording is not None:
+                recording.gap = "a tool could not be reached"
+            raise
+        if recording is not None and not all(map(box.plays, found)):
+            recording.tools(names, found)
+        return found
 
     async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
         """Why a call may not be made; empty if it may."""

@@ -12,6 +12,7 @@ turns:
       - {check: {agree: true, quote: yes please}}
       - {result: {status: open}}    # what a tool gave back; {error: why} is a failure
       - {answer: "yes"}             # what the person answers in the middle of a step
+      - {tools: [{name: notes.read, schema: {type: object}}]}   # what a server offers
 ```
 YAML, or JSONL with the head in the first line and one turn in each other line. The text beside
 calls is what the model says once they are done, unless another reply follows.
@@ -34,7 +35,7 @@ from statecli.text.nodes import Node
 #: What one item of `replies` may say; a text may come with calls or writes.
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
-    "skill", "value", "answer", "usage", "latency", "attempts",
+    "skill", "value", "answer", "tools", "usage", "latency", "attempts",
 )  # fmt: skip
 #: Those that only tell about an answer.
 _NOTES = ("usage", "latency", "attempts")
@@ -226,6 +227,8 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
             raise reader.fail(here, f"'answer' is text, not {described(item)}")
         elif key == "calls":
             _calls(reader, item, here)
+        elif key == "tools":
+            _tools(reader, item, here)
     if isinstance(items.get("answer"), bool):
         items = {**items, "answer": "yes" if items["answer"] else "no"}
     return Reply(items, path)
@@ -240,6 +243,17 @@ def _calls(reader: _Reader, value: Any, path: Path) -> None:
             raise reader.fail(here, "a call is its name and its arguments, {name: {key: value}}")
         for name, arguments in call.items():
             reader.map(arguments, (*here, name), name)
+
+
+def _tools(reader: _Reader, value: Any, path: Path) -> None:
+    for number, tool in enumerate(reader.items(value, path, "tools")):
+        here = (*path, number)
+        found = reader.mapping(tool, here, ("name", "description", "schema", "server"), "a tool")
+        for key, item in found.items():
+            check = reader.map if key == "schema" else reader.text
+            check(item, (*here, key), key)
+        if "name" not in found:
+            raise reader.fail(here, "a tool needs a 'name'")
 
 
 def calls_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
