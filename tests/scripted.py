@@ -72,6 +72,9 @@ class World:
                 yield Chunk(value=part)
 
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        return self.known_tools(names)
+
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         return tuple(s for s in self.specs if names is None or s.name in names or s.server in names)
 
     async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:

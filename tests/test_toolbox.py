@@ -429,6 +429,22 @@ def test_names_of_tools(names: str, found: int, mark: str) -> None:
     assert len(model.requests[0].tools) == found
 
 
+def test_what_is_known_without_connecting(mark: str) -> None:
+    one = graph({"s": {**good(mark), "description": "Notes"}, "t": good(mark)})
+
+    async def run() -> None:
+        box = Toolbox(one, _no, Allowance(everything=True))
+        before = box.known(None)
+        assert [(tool.name, tool.description) for tool in before] == [("s", "Notes"), ("t", "")]
+        assert left(mark) == []
+        await box.tools(["s"])
+        names = [tool.name for tool in box.known(["s.add", "who", "t"])]
+        assert names == ["s.add", "s.who", "t"]
+        await box.close()
+
+    asyncio.run(run())
+
+
 def test_a_tool_that_is_not_there(mark: str) -> None:
     state = "{type: agent, tools: [s.ad], transition: {next: [hear]}}"
     found = chat(graph({"s": good(mark)}, state), "hi", provider=Model(), everything=True)

@@ -170,6 +170,9 @@ class Chance:
         return [Chunk(call=Call("c", name, arguments))]
 
     async def tools(self, names: object) -> tuple[ToolSpec, ...]:
+        return self.known_tools(names)
+
+    def known_tools(self, names: object) -> tuple[ToolSpec, ...]:
         needs = {"type": "object", "properties": {}, "required": ["q"]}
         return (ToolSpec("one", "", needs), ToolSpec("two", "", None))
 

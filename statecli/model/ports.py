@@ -134,7 +134,7 @@ class World(Protocol):
     """All that a kind may touch. `user_id` is who talks, told to every tool; `known_skills` are the
     skills that were kept, each with its name and what it is about.
 
-    `tools` may start servers, and `permit` may ask the person: the reason why a call is not
+    `tools` may start servers (`known_tools` starts none), and `permit` may ask the person: the reason why a call is not
     allowed, or an empty text. `heard` is what happened in both since it was last asked: what the
     person allowed or denied, and warnings (texts).
     """
@@ -143,6 +143,7 @@ class World(Protocol):
     def user_id(self) -> str | None: ...
     def complete(self, request: Request) -> AsyncIterator[Chunk]: ...
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]: ...
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]: ...
     async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str: ...
     async def call(
         self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""

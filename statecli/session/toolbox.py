@@ -109,6 +109,17 @@ class Toolbox:
             raise ModelError(self._missing(wanted))
         return tuple(found.values())
 
+    def known(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        """What is known of these tools, without connecting any: what servers listed so far, else
+        what the graph says."""
+        found: dict[str, ToolSpec] = {}
+        for name in self.declared if names is None else names:
+            server = self._server(name)
+            servers = list(self.declared) if server is None else [server]
+            listed = [t for one in servers for t in _named(self._listed.get(one, ()), name, one)]
+            found.update((tool.name, tool) for tool in listed or [self._played(name)])
+        return tuple(found.values())
+
     def _server(self, name: str) -> str | None:
         """The entry that a name means, or whose tool it means; None: a tool's name alone."""
         found = name.partition(".")[0]

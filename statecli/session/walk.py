@@ -68,6 +68,9 @@ class _World:
         return await self(question)
 
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        return self.known_tools(names)
+
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         return tuple(ToolSpec(name, "") for name in names or ())
 
     async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:

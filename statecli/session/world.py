@@ -78,10 +78,14 @@ class SessionWorld:
             return ()  # who plays the model does the work by hand
         if box is not None:
             return await self._offered(box, names)
-        if isinstance(self.provider, ScriptProvider):
-            told = self.provider.tools(names)
-            if told is not None:
-                return told
+        told = self.provider.tools(names) if isinstance(self.provider, ScriptProvider) else None
+        return self.known_tools(names) if told is None else told
+
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        """What is known of these tools, without connecting any."""
+        box = self._box()
+        if box is not None:
+            return box.known(names)
         declared = self.graph.settings.get("tools")
         entries: Mapping[str, Any] = declared if is_map(declared) else {}
         wanted = list(entries) if names is None else names
