@@ -134,9 +134,9 @@ class World(Protocol):
     """All that a kind may touch. `user_id` is who talks, told to every tool; `known_skills` are the
     skills that were kept, each with its name and what it is about.
 
-    `tools` may start servers (`known_tools` starts none), and `permit` may ask the person: the reason why a call is not
-    allowed, or an empty text. `heard` is what happened in both since it was last asked: what the
-    person allowed or denied, and warnings (texts).
+    `tools` may start servers (`known_tools` starts none), and `permit` may ask the person: the
+    reason why a call is not allowed, or an empty text. `heard` is what happened in both since it
+    was last asked: what the person allowed or denied, and warnings (texts).
     """
 
     @property
