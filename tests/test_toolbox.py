@@ -133,6 +133,15 @@ def test_no_to_the_start_lets_the_person_play_it(mark: str) -> None:
     assert not bodies(found, Approved)[0].allowed
 
 
+def test_a_model_whose_tool_the_person_plays(mark: str) -> None:
+    """A call of what the person did not want to be started comes to them."""
+    model = Model(call("s"), "Forty.")
+    chat(graph({"s": good(mark)}, AGENT), "hi", "no", "forty", provider=model)
+    assert [(tool.name, tool.schema) for tool in model.requests[0].tools] == [("s", None)]
+    assert [x.text for x in model.requests[-1].transcript] == ["forty"]
+    assert left(mark) == []
+
+
 def test_the_answer_is_remembered_for_this_graph_alone(mark: str, tmp_path: Path) -> None:
     trust = Trust(tmp_path / "trust.json")
     one = graph({"s": good(mark)})

@@ -1,7 +1,7 @@
 """The tools of a session: servers that are started on first use, and only if the person allows it.
 
-Where nothing is started the person stands in for a tool, if they also stand in for the model;
-another model is not told of it.
+Where nothing is started the person stands in for a tool. Off a terminal nobody stands in for the
+tools of a model but for one that is played by hand too: what may not be started ends the chat.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Toolbox:
                         errors.append(error)
                 else:
                     found.update((tool.name, tool) for tool in _named(listed, name, server))
-            if not any(server in self._sources for server in servers) and self.by_hand():
+            if not any(server in self._sources for server in servers):
                 found.setdefault(name, self._played(name))
         if errors and not found:
             raise errors[0]
@@ -142,10 +142,6 @@ class Toolbox:
 
     def _missing(self, wanted: Sequence[str]) -> str:
         """Why none of these tools is there."""
-        server = self._server(wanted[0]) or wanted[0]
-        why = self._closed.get(server)
-        if why is not None:
-            return f"{server} is not connected: {why}"
         known = [tool.name for listed in self._listed.values() for tool in listed]
         more = f"; there are: {', '.join(known[:12])}" if known else ""
         return f"there is no tool {', '.join(wanted)}{more}"
@@ -171,7 +167,7 @@ class Toolbox:
         if why:
             self._closed[server] = why
             if self.ask.patient or not self.by_hand() or self.allowance.starts(server):
-                self.tell(f"{server} is not connected: {why}")
+                self.tell(f"{server} is not connected: {why}; you play it")
             return None
         self._sources[server] = source_of(entry)
         return self._sources[server]
@@ -320,7 +316,7 @@ class Toolbox:
             return "not running; it is connected again when it is used"
         why = self._closed.get(server)
         if why is not None:
-            return f"not connected: {why}" + ("; you play it" if self.by_hand() else "")
+            return f"not connected: {why}; you play it"
         return "not connected yet"
 
 
