@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+from statecli.llm.script import as_text
 from statecli.model.ports import Ask, Chunk, Provider, Request, ToolResult, ToolSpec
 
 #: The key of a structured answer in a conversation file, by what was asked.
@@ -60,7 +61,10 @@ class RecordingProvider:
     def result(self, result: ToolResult) -> None:
         """What a tool gave back."""
         value: Any = result.structured if result.structured is not None else result.text
-        self._replies().append({"result": value if result.ok else {"error": result.text}})
+        kept = {"result": value if result.ok else {"error": result.text}}
+        if result.ok and result.text != as_text(value):
+            kept["text"] = result.text
+        self._replies().append(kept)
 
     def answer(self, text: str) -> None:
         """What the person answered to a question in the middle of a step."""

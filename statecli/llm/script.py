@@ -3,6 +3,7 @@ errors, with their place in the file."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -151,12 +152,14 @@ class ScriptProvider:
             yield Chunk(value=items[KEYS[what][0]])
 
     def result(self, tool: ToolSpec) -> ToolResult:
-        """What the file says that a tool gave back; ``{error: why}`` is a failure."""
+        """What the file says that a tool gave back, as data and as text; ``{error: why}`` is a
+        failure."""
         reply = self._take(f"'{tool.name}' is called and gives a result", ("result",))
         value = reply.items["result"]
         structured = value if isinstance(value, dict) else None
         failed = structured is not None and set(structured) == {"error"}
-        return ToolResult(not failed, str(value["error"] if failed else value), structured)
+        text = as_text(value["error"] if failed else reply.items.get("text", value))
+        return ToolResult(not failed, text, structured)
 
     def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...] | None:
         """What the file says that servers offer, until it says something else; None where it says
@@ -174,6 +177,11 @@ class ScriptProvider:
         """What the person answers to a question in the middle of a step."""
         first = question.text.partition("\n")[0]
         return str(self._take(f'the person is asked "{first}"', ("answer",)).items["answer"])
+
+
+def as_text(value: Any) -> str:
+    """A result as a model reads it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _has(reply: Reply) -> str:

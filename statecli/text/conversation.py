@@ -10,7 +10,8 @@ turns:
       - {writes: {intent: refund}, reply: I see.}
       - {choice: triage}
       - {check: {agree: true, quote: yes please}}
-      - {result: {status: open}}    # what a tool gave back; {error: why} is a failure
+      - {result: {status: open}}    # what a tool gave back; {error: why} is a failure; `text`
+                                    # beside it, where the model reads it otherwise
       - {answer: "yes"}             # what the person answers in the middle of a step
       - {tools: [{name: notes.read, schema: {type: object}}]}   # what a server offers
 ```
@@ -35,10 +36,10 @@ from statecli.text.nodes import Node
 #: What one item of `replies` may say; a text may come with calls or writes.
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
-    "skill", "value", "answer", "tools", "usage", "latency", "attempts",
+    "skill", "value", "answer", "tools", "text", "usage", "latency", "attempts",
 )  # fmt: skip
 #: Those that only tell about an answer.
-_NOTES = ("usage", "latency", "attempts")
+_NOTES = ("text", "usage", "latency", "attempts")
 #: What ends a line in YAML 1.1 only.
 _BREAKS = frozenset("\x85\u2028\u2029")
 TURN_KEYS = ("say", "replies", "expect")
@@ -217,7 +218,7 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
         raise reader.fail(path, "a reply says nothing; it has 'reply', 'calls', 'choice' or alike")
     for key, item in items.items():
         here = (*path, key)
-        if key in ("reply", "tool") or (key == "choice" and not is_map(item)):
+        if key in ("reply", "tool", "text") or (key == "choice" and not is_map(item)):
             reader.text(item, here, key)
         elif key in ("writes", "check", "plan", "verdict", "skill"):
             reader.map(item, here, key)
