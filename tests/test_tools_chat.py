@@ -200,6 +200,37 @@ def test_ctrl_c_in_a_call(fault: str, mark: str, tmp_path: Path) -> None:
 
 
 @SCREEN
+def test_ctrl_c_at_each_question(mark: str, tmp_path: Path) -> None:
+    """Before a server is started, before a call, and at what the server asks in the middle."""
+    path = written(tmp_path, {"s": bad("elicits", mark)}, tool="s.do")
+    with Terminal(tmp_path, "chat", path, columns=160) as terminal:
+
+        def stop_at(text: str, stops: int) -> None:
+            terminal.wait(text)
+            terminal.wait_for_prompt()
+            terminal.press("C-c")
+            told = "stopped; what was said is kept (Ctrl-C again leaves)"
+            terminal.wait_until(lambda: terminal.screen().count(told) == stops, told)
+
+        terminal.type("hi")
+        stop_at("Allow it for this graph? (yes or no)", 1)
+        terminal.type("/continue")
+        terminal.type("yes")
+        terminal.type("x")
+        stop_at("Call s.do(what='x')?", 2)
+        terminal.type("/continue")
+        terminal.type("x")
+        terminal.type("always")
+        stop_at("Go on, once you did? (yes or no)", 3)
+        terminal.type("/continue")
+        terminal.type("x")
+        terminal.type("yes")
+        terminal.wait("got: you said accept")
+        terminal.press("C-d")
+        assert terminal.code() == 0
+
+
+@SCREEN
 def test_a_chat_that_was_killed_in_a_call(mark: str, tmp_path: Path) -> None:
     """Nothing is left of the server, and the call is not made again unasked."""
     log = tmp_path / "log"
