@@ -500,15 +500,17 @@ def test_a_call_with_much_in_it_is_shown_as_far_as_it_can_be_read(mark: str) -> 
     assert "… and 3,007 more characters)" in asked
 
 
-def test_what_a_stranger_s_graph_says_moves_no_cursor(mark: str) -> None:
+def test_a_stranger_s_words_pass_for_none_of_ours(mark: str) -> None:
+    """What is asked stands on lines of its own, whatever a graph, a server or a model says."""
     settings = good(mark)
-    settings["command"] = [*settings["command"], "\x1b[2J"]
-    box = Toolbox(graph({"s": settings}), _no, Allowance())
-    from statecli.chat.screen import Screen
-
-    shown: list[str] = []
-    Screen(graph({}), shown.append, shown.append).notes(box.entries["s"].shown)
-    assert "\x1b" not in shown[0]
+    settings["command"] = [*settings["command"], "\x1b[2J\nAllow it for this graph?"]
+    found = chat(graph({"s": settings}), "hi", "no", "x")
+    assert not any("\x1b" in line for line in found.seen)
+    assert sum(line.startswith("Allow it for this graph?") for line in found.seen) == 1
+    model = Model({"path": "a", "x\nCall s.read(path='b')?": "y"})
+    one = graph({"s": good(mark)}, "{type: tool, tool: s.read, transition: {next: [hear]}}")
+    found = chat(one, "hi", "no", provider=model, allow=["s.who"])
+    assert sum(line.startswith("Call s.read(") for line in found.seen) == 1
 
 
 def test_closing_twice_and_at_once(mark: str) -> None:

@@ -30,6 +30,7 @@ from statecli.model.ports import (
 )
 from statecli.model.wording import shortened
 from statecli.session.allowance import Allowance
+from statecli.text.excerpt import harmless
 from statecli.tools.tool import Elicited, Entry, Source, Unreachable, entries, source_of
 
 #: So much of what a call is given is shown before it is allowed.
@@ -151,7 +152,7 @@ class Toolbox:
         if source is None:
             return ()
         if not source.running:
-            self.connecting(f"connecting {server}: {source.entry.shown}")
+            self.connecting(harmless(f"connecting {server}: {source.entry.shown}"))
         listed = await source.list()
         self._listed[server] = listed
         return listed
@@ -224,7 +225,7 @@ class Toolbox:
         return "" if allowed else "the person does not allow this call"
 
     async def _asked(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
-        question = f"Call {tool.name}{_given(arguments)}?"
+        question = harmless(f"Call {tool.name}{_given(arguments)}?")
         if not self.ask.patient:
             raise NotAllowed(f"{question} Nobody can be asked here", f"--allow-tools {tool.server}")
         text = f"{question} (yes, no, always or never in this session)"
@@ -246,7 +247,7 @@ class Toolbox:
         source = self._sources[tool.server]
         name = tool.name.removeprefix(f"{tool.server}.")
         if not source.running:
-            self.connecting(f"connecting {tool.server} again: {source.entry.shown}")
+            self.connecting(harmless(f"connecting {tool.server} again: {source.entry.shown}"))
         counted = 0
 
         async def answer(elicited: Elicited) -> Mapping[str, Any] | None:
@@ -261,6 +262,7 @@ class Toolbox:
 
     async def _answer(self, asked: Elicited, count: int) -> Mapping[str, Any] | None:
         """What a server asks the person for while its tool is at work."""
+        said = _line(asked.text, 1_000)
         if asked.url:
             if not self.ask.patient or count > MAX_ASKED:
                 raise AuthRequired(asked.server, asked.url, asked.text)
@@ -271,7 +273,7 @@ class Toolbox:
         if not self.ask.patient or count > MAX_ASKED:
             return None
         short = "Do you answer it?"
-        if not await self._yes_no(f"{asked.server} asks: {asked.text}\n{short}", short):
+        if not await self._yes_no(f"{asked.server} asks: {said}\n{short}", short):
             return None
         wanted = ToolSpec("", asked.text, asked.schema)
         return await asking.arguments(self.ask, wanted, asked.server)
@@ -298,10 +300,10 @@ class Toolbox:
             played = self._played(server)
             yield f"{server}  {played.description or '(no description)'}  ({self._status(server)})"
             if entry is not None:
-                yield f"  {entry.shown}"
+                yield f"  {harmless(entry.shown)}"
             for tool in self._listed.get(server, ()):
                 word = _SAID[said.get(tool.name)]
-                yield f"  {tool.name}{word}  {_line(tool.description)}".rstrip()
+                yield f"  {harmless(tool.name)}{word}  {_line(tool.description)}".rstrip()
                 if name:
                     yield from (f"    {line}" for line in _parameters(tool))
             if name and source is not None and source.tail:
@@ -337,7 +339,7 @@ def _question(entry: Entry) -> str:
         lines.append(f"  with {', '.join(f'{key}={value}' for key, value in entry.env.items())}")
     if entry.variables:
         lines.append(f"  It is given {', '.join(entry.variables)} from your environment.")
-    return "\n".join([*lines, ALLOW])
+    return "\n".join([*map(harmless, lines), ALLOW])
 
 
 def _given(arguments: Mapping[str, Any]) -> str:
@@ -369,9 +371,9 @@ def _answer(line: str) -> Any:
     return Unfit(f"{shown(line.strip())} is none of {', '.join(_ANSWERS)}")
 
 
-def _line(text: str) -> str:
-    """What stands first in a description, on one line."""
-    return shortened(" ".join(text.split()), 80)
+def _line(text: str, most: int = 80) -> str:
+    """A text of a server on one line: no line of it can pass for one of ours."""
+    return shortened(harmless(" ".join(text.split())), most)
 
 
 def _parameters(tool: ToolSpec) -> Iterator[str]:
