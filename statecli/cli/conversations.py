@@ -74,7 +74,10 @@ class Conversations:
         """The conversations that name a graph. What is none is read as a conversation: the
         message then says what it lacks."""
         if load(path).graph is None:
-            self.found.setdefault(identity(path), _read(path))
+            found = _read(path)
+            if not any(mark in (found.content or b"") for mark in (*_MARK, b"turn")):
+                found = Found(path, None, "this is neither a conversation nor a graph")
+            self.found.setdefault(identity(path), found)
             return
         self._named.append(path)
         folder = os.path.dirname(path) or "."
