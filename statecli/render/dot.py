@@ -8,6 +8,7 @@ Boxes are named by their ids; what a name holds can do nothing outside its label
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from statecli.render.drawing import (
@@ -51,14 +52,40 @@ def lines(
     )
     for box in drawing.boxes:
         yield f"  {box.id} [{' '.join(_box(box, look, palette, bare))}];"
+    places = _places(drawing)
     for arrow in drawing.arrows:
-        yield f"  {arrow.source} -> {arrow.target} [{' '.join(_arrow(arrow, palette, bare))}];"
+        ends = f"{arrow.source} -> {arrow.target}"
+        yield f"  {ends} [{' '.join([*_arrow(arrow, palette, bare), *places[arrow.id]])}];"
     yield "}"
 
 
 def text(drawing: Drawing, look: Look, extra: Iterable[str] = (), *, bare: bool = False) -> str:
     """The whole document."""
     return "\n".join(lines(drawing, look, extra, bare=bare)) + "\n"
+
+
+def _places(drawing: Drawing) -> dict[str, list[str]]:
+    """What the engine is told of the place of each arrow: the way on to the next box of the file
+    is kept straight, and of two arrows between the same boxes one without words gets room too."""
+    after = {
+        box.id: following.id
+        for box, following in zip(drawing.boxes, drawing.boxes[1:], strict=False)
+    }
+    between = Counter((arrow.source, arrow.target) for arrow in drawing.arrows)
+    places: dict[str, list[str]] = {}
+    for arrow in drawing.arrows:
+        told = places[arrow.id] = []
+        if after.get(arrow.source) == arrow.target:
+            told.append("weight=5")
+        if between[arrow.source, arrow.target] > 1 and not label_lines(arrow):
+            told.append(f"label={_ROOM}")
+    return places
+
+
+_ROOM = (
+    '<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0"><TR>'
+    '<TD FIXEDSIZE="TRUE" WIDTH="24" HEIGHT="8"></TD></TR></TABLE>>'
+)
 
 
 def _box(box: Box, look: Look, palette: Colors, bare: bool) -> Iterator[str]:

@@ -85,7 +85,7 @@ def test_a_link_leads_to_a_state(window: Browser, folder: Path) -> None:
 def test_a_click_beside_everything_closes(intake: Browser) -> None:
     intake.box("review").click()
     assert intake.heading() == "review"
-    intake.click(20, 450)
+    intake.click(20, 90)
     assert intake.heading() == ""
 
 
