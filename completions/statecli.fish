@@ -189,4 +189,4 @@ complete -c statecli -n '_shtab_statecli_using test' -l write -x -d 'write the c
 complete -c statecli -n '_shtab_statecli_using test' -l junit -xka "(__fish_complete_path (commandline -ct))" -d 'also write JUnit XML'
 complete -c statecli -n '_shtab_statecli_using test' -s q -l quiet -d 'do not list what passed'
 complete -c statecli -n '_shtab_statecli_using test' -l allow-plugins -d 'run code beside the graph (state_*.py)'
-complete -c statecli -n '_shtab_statecli_using test; and test $_shtab_statecli_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'conversations, folders of them, or graphs, for all that name them (default: graphs)'
+complete -c statecli -n '_shtab_statecli_using test; and test $_shtab_statecli_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'conversations, folders of them, or graphs: for what names them beside them or in tests/ (default: graphs)'

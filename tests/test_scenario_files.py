@@ -103,6 +103,13 @@ def test_files_that_are_neither_are_left_alone(place: Path) -> None:
     assert run("validate", "graphs").code == 0
 
 
+def test_a_named_file_that_is_neither(place: Path) -> None:
+    (place / "compose.yaml").write_text("services: {web: {image: x}}\n")
+    done = run("test", "compose.yaml")
+    assert done.code == 2
+    assert "  compose.yaml: this is neither a conversation nor a graph" in done.out.splitlines()
+
+
 def test_ignored_and_excluded_files_are_left_out(place: Path) -> None:
     (place / ".git").mkdir()
     (place / ".gitignore").write_text("old/\n")

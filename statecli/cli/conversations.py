@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from statecli.cli.one_graph import config_of
@@ -20,6 +20,7 @@ from statecli.text.conversation import BadConversation, Conversation
 from statecli.text.document import MAX_BYTES
 from statecli.text.excerpt import plain
 
+_SUFFIXES = (*SUFFIXES, ".jsonl")
 #: One of these stands in every conversation file; what a file with such a key is meant to be.
 _MARK = (b"turns", b"say", b"replies")
 _KEY = re.compile(
@@ -38,8 +39,8 @@ class Found(NamedTuple):
 
 
 class Conversations:
-    """The files of a command line, in order. A graph stands for the conversations that name it, in
-    its folder and the folders below."""
+    """The files of a command line, in order. A graph stands for the conversations that name it,
+    beside it and in the folder `tests` there."""
 
     def __init__(self, words: Sequence[str], excludes: Callable[[str], bool]) -> None:
         self.excludes = excludes
@@ -56,7 +57,7 @@ class Conversations:
         return list(dict.fromkeys((*self._named, *found)))
 
     def _add(self, word: str) -> None:
-        search = Search([word], self.excludes, (*SUFFIXES, ".jsonl"))
+        search = Search([word], self.excludes, _SUFFIXES)
         if search.trouble:
             raise Unable(search.trouble[0])
         for path, named in search.candidates:
@@ -74,16 +75,29 @@ class Conversations:
         """The conversations that name a graph. What is none is read as a conversation: the
         message then says what it lacks."""
         if load(path).graph is None:
-            self.found.setdefault(identity(path), _read(path))
+            found = _read(path)
+            if not any(mark in (found.content or b"") for mark in (*_MARK, b"turn")):
+                found = Found(path, None, "this is neither a conversation nor a graph")
+            self.found.setdefault(identity(path), found)
             return
         self._named.append(path)
-        folder = os.path.dirname(path) or "."
-        for candidate in Search([folder], self.excludes, (*SUFFIXES, ".jsonl")).candidates:
-            found = _read(candidate.path)
-            if is_conversation(candidate.path, found.content or b""):
-                named = graph_named(candidate.path, found.content or b"")
+        for file in self._around(path):
+            found = _read(file)
+            if is_conversation(file, found.content or b""):
+                named = graph_named(file, found.content or b"")
                 if named and identity(named) == identity(path):
-                    self.found.setdefault(identity(candidate.path), found)
+                    self.found.setdefault(identity(file), found)
+
+    def _around(self, path: str) -> Iterator[str]:
+        """The files beside a graph, and those in the folder `tests` there."""
+        folder = os.path.dirname(path)
+        for name in sorted(os.listdir(folder or ".")):
+            file = os.path.join(folder, name)
+            if name.endswith(_SUFFIXES) and os.path.isfile(file) and not self.excludes(file):
+                yield file
+        tests = os.path.join(folder, "tests")
+        if os.path.isdir(tests):
+            yield from (one.path for one in Search([tests], self.excludes, _SUFFIXES).candidates)
 
 
 _WAY = "statecli test --help shows how one is written; /save FILE in a chat writes one"

@@ -73,7 +73,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="*",
         metavar="FILE",
-        help="conversations, folders of them, or graphs, for all that name them (default: graphs)",
+        help="conversations, folders of them, or graphs: for what names them beside them or in "
+        "tests/ (default: graphs)",
     )
     group = parser.add_argument_group("which conversations")
     group.add_argument("-k", "--keyword", metavar="WORDS", help="only with these in name or about: "

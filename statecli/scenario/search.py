@@ -133,21 +133,26 @@ class Search:
                 self.found.update(dict.fromkeys(new, whole.steps()))
 
     def _to_rest(self, moves: Moves, snapshot: Snapshot, path: Path) -> Path | None:
-        """From the middle of a turn to where the run waits or ends, in the fewest steps."""
+        """From the middle of a turn to where the run waits or ends, in the fewest steps; to where
+        it goes wrong, if nothing else can come of it."""
         queue = [(snapshot, path)]
         seen: set[Any] = set()
+        wrong: Path | None = None
         while queue and len(seen) < _TO_REST:
             snapshot, path = queue.pop(0)
             if snapshot.status in ("waiting", "ended"):
                 return path
+            if snapshot.status != "running":
+                wrong = wrong or path
+                continue
             mark = self._mark(snapshot)
-            if snapshot.status != "running" or mark in seen:
+            if mark in seen:
                 continue
             seen.add(mark)
             for line, player, _, after in self._expanded(moves, snapshot):
                 self.budget -= 1
                 queue.append((after, Path(path, Step(line, tuple(player.replies)))))
-        return None
+        return wrong
 
     def _expanded(
         self, moves: Moves, snapshot: Snapshot

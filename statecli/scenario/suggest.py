@@ -10,7 +10,7 @@ from statecli.model.data import shown
 from statecli.model.graph import Graph
 from statecli.scenario.counts import Key
 from statecli.scenario.moves import NEUTRAL, typed
-from statecli.scenario.runner import Case, Played, play, prepared
+from statecli.scenario.runner import BAD, Case, Played, play, prepared
 from statecli.scenario.search import BUDGET, Search, Step
 from statecli.scenario.writing import expected_of
 from statecli.text.conversation import read, write
@@ -62,6 +62,9 @@ def written(graph: Graph, steps: Sequence[Step], key: Key, *, name: str, digest:
         played = played_text(graph, text_of(parts))
         return played is not None and played.passed and key in keys_of(played)
 
+    first = played_text(graph, text_of(turns))
+    if first is not None and first.whole.after.status in BAD:
+        turns[-1]["expect"] = {"status": first.whole.after.status}  # nothing else comes of it
     if not takes(turns):
         return None
     while len(turns) > 1 and not turns[0] and takes(turns[1:]):
@@ -104,7 +107,7 @@ def _joined(first: Turn, second: Turn) -> Turn | None:
     rest = [reply for reply in one if "calls" in reply or "check" in reply]
     if not all("calls" in r or "check" in r or set(r) == {"reply"} for r in (*one, *two)):
         return None
-    return {"say": first["say"], "replies": [*rest, *two]}
+    return {**second, "say": first["say"], "replies": [*rest, *two]}
 
 
 def _spoken(turn: Turn) -> Turn:
