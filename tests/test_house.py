@@ -19,8 +19,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("kinds", "lint", "verify"),
     ("engine",),
     ("session", "lsp"),
-    ("aio",),
-    ("chat", "scenario"),
+    ("aio", "scenario"),
+    ("chat",),
     ("cli",),
     ("__main__",),
 )

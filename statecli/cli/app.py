@@ -19,7 +19,7 @@ from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 from statecli.text.excerpt import plain
 
-COMMANDS = ("validate", "explain", "render", "chat", "sessions")
+COMMANDS = ("validate", "explain", "render", "chat", "sessions", "test")
 
 
 class Command(Protocol):
@@ -133,6 +133,10 @@ class _Formatter(argparse.HelpFormatter):
     def __init__(self, prog: str, **_: object) -> None:
         width = os.environ.get("COLUMNS", "")
         super().__init__(prog, max_help_position=30, width=int(width) if width.isdigit() else 100)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """A text of several lines (an example) stays as it is."""
+        return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
 class Parser(argparse.ArgumentParser):

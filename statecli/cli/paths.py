@@ -116,18 +116,18 @@ def of_trace(args: argparse.Namespace, found: Examined) -> Walk:
 
 def of_witness(args: argparse.Namespace, found: Examined) -> Walk:
     """A conversation file, played through the graph."""
-    import asyncio
-
-    from statecli.chat.rehearsal import perform
     from statecli.cli.models import named
     from statecli.llm.script import ScriptProvider
+    from statecli.scenario.runner import only_played
 
     script = named(f"script:{args.witness}", "from --witness")
     assert isinstance(script, ScriptProvider)
-    played = asyncio.run(perform(found.graph, script, None))
-    if played.code:
-        tell(f"{args.witness}: stopped early: {played.said[-1] if played.said else 'no reason'}")
-    events = played.session.store.events(played.session.run)
+    played = only_played(found.graph, script)
+    if played.problems:
+        first = played.problems[0]
+        where = script.conversation.where(first.path)
+        tell(f"{args.witness}: stopped early: {where}: {first.message}")
+    events = [Event("", number, 0.0, body) for number, body in enumerate(played.whole.bodies, 1)]
     return walked(found.graph, events, f"witness {os.path.basename(args.witness)}", steps=True)
 
 

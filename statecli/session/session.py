@@ -38,6 +38,7 @@ from statecli.model.event import (
     Said,
     Started,
     Streamed,
+    Unauthorized,
     Undone,
     Waiting,
     Warned,
@@ -53,7 +54,7 @@ _new: Any = tuple.__new__
 #: a step is complete.
 BARRIERS = (
     Started, Said, Asked, Streamed, Called, Returned, Entered, Waiting, Limited, Failed,
-    Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended, Warned,
+    Interrupted, Unauthorized, Approved, Edited, Jumped, Undone, Resumed, Ended, Warned,
 )  # fmt: skip
 
 
@@ -253,9 +254,11 @@ class Session:
                     if not all(isinstance(body, Streamed) for body in buffer):
                         partial = ""
                     stored, buffer = buffer, []
-                    for event in self.record(stored):
+                    # What the engine knows already is not folded once more: that would also copy
+                    # the messages, which both have in common.
+                    for event in self.record(stored, engine.told):
                         yield event
-            for event in self.record(buffer):
+            for event in self.record(buffer, engine.told):
                 yield event
         except (asyncio.CancelledError, KeyboardInterrupt):
             self._replay(self.store.events(self.run))  # it may have struck while something was kept
