@@ -66,13 +66,15 @@ PEERS = (
 
 #: Where langgraph keeps its steps; a package of its own.
 SAVER = _library("langgraph-checkpoint-sqlite", "langgraph")
+#: What its runs cost with a scripted model (`adk_loop.py`).
+ADK = _library("google-adk", "google.adk")
 
 
 def install() -> None:
     """Install every peer from its registry; one that cannot be installed is named, and left out."""
     if not PYTHON.exists():
         run([sys.executable, "-m", "venv", str(PYTHON.parent.parent)])
-    for peer in (*PEERS, SAVER):
+    for peer in (*PEERS, SAVER, ADK):
         print(f"{peer.package}: {_install_one(peer)}", flush=True)
 
 

@@ -1,7 +1,7 @@
 """Measure statecli and print ratios: against bare Python, a bare parse, and its peers.
 
-    python benchmarks/run.py [--quick] [--peers] [--only cold|scale|peers|steps|drawing] [--install]
-                             [--python PATH]
+    python benchmarks/run.py [--quick] [--peers] [--only cold|scale|peers|steps|drawing|replays]
+                             [--install] [--python PATH]
 
 Exit code: 0 every target met, 1 one missed, 2 statecli does not run with that interpreter.
 """
@@ -16,11 +16,12 @@ from drawing import drawing
 from measure import run
 from peer_list import install
 from peers import peers
+from replays import replays
 from scale import scale
 from statecli_side import statecli
 from steps import steps
 
-PARTS = ("cold", "scale", "peers", "steps", "drawing")
+PARTS = ("cold", "scale", "peers", "steps", "drawing", "replays")
 
 
 def main() -> int:
@@ -43,6 +44,7 @@ def main() -> int:
             "peers": lambda: peers(options.python, options.quick, folder),
             "steps": lambda: steps(options.python, options.quick, folder),
             "drawing": lambda: drawing(options.python, options.quick, folder),
+            "replays": lambda: replays(options.python, options.quick, folder),
         }
         fits = [parts[part]() for part in PARTS if part in chosen]
     print("\nevery measured target met" if all(fits) else "\na target was missed: see OVER above")

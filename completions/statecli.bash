@@ -5,13 +5,14 @@
 #    source ~/.local/share/bash_completion/statecli
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_statecli_subparsers=(validate explain render chat sessions)
+_shtab_statecli_subparsers=(validate explain render chat sessions test)
 
 _shtab_statecli_validate_option_strings=(-h --help --version --no-color --debug --config --form --strict-input --allow-empty --stdin-filename --select --ignore --extend-select --severity --list-rules --verify --no-verify --fail-on --strict --exit-zero --format -o --output -v --verbose --all --fix --unsafe-fixes --diff)
 _shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug --config --format --form)
 _shtab_statecli_render_option_strings=(-h --help --version --no-color --debug --config -o --output --to --form --focus --depth --collapse --tasks --no-implicit --labels --legend --lint --session --trace --witness --coverage --store --theme --rankdir --renderer --dot)
-_shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --base-url --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --record --no-stream --force --allow-plugins)
+_shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --base-url --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --record --no-stream --force --allow-plugins --allow-tools)
 _shtab_statecli_sessions_option_strings=(-h --help --version --no-color --debug --config --store -o --output --days --json)
+_shtab_statecli_test_option_strings=(-h --help --version --no-color --debug --config -k --keyword --graph --jobs --model --base-url --expect --update --record --coverage --coverage-file --fail-under --suggest --random --seed --persona --max-turns --budget-cost --write --junit -q --quiet --allow-plugins)
 _shtab_statecli_option_strings=(-h --help --version --no-color --debug --config)
 
 _shtab_statecli_validate_pos_0_COMPGEN=_shtab_compgen_files
@@ -34,6 +35,11 @@ _shtab_statecli_chat___record_COMPGEN=_shtab_compgen_files
 _shtab_statecli_sessions___config_COMPGEN=_shtab_compgen_files
 _shtab_statecli_sessions__o_COMPGEN=_shtab_compgen_files
 _shtab_statecli_sessions___output_COMPGEN=_shtab_compgen_files
+_shtab_statecli_test_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_statecli_test___config_COMPGEN=_shtab_compgen_files
+_shtab_statecli_test___graph_COMPGEN=_shtab_compgen_files
+_shtab_statecli_test___coverage_file_COMPGEN=_shtab_compgen_files
+_shtab_statecli_test___junit_COMPGEN=_shtab_compgen_files
 _shtab_statecli___config_COMPGEN=_shtab_compgen_files
 
 _shtab_statecli_validate___form_choices=(states plan)
@@ -51,7 +57,8 @@ _shtab_statecli_render___labels_choices=(guard description none)
 _shtab_statecli_render___theme_choices=(light dark auto)
 _shtab_statecli_render___rankdir_choices=(TB LR)
 _shtab_statecli_render___renderer_choices=(bundled system)
-_shtab_statecli_pos_0_choices=(validate explain render chat sessions)
+_shtab_statecli_test___expect_choices=(states all)
+_shtab_statecli_pos_0_choices=(validate explain render chat sessions test)
 
 _shtab_statecli_validate_pos_0_nargs='*'
 _shtab_statecli_validate__h_nargs=0
@@ -104,6 +111,19 @@ _shtab_statecli_sessions___version_nargs=0
 _shtab_statecli_sessions___no_color_nargs=0
 _shtab_statecli_sessions___debug_nargs=0
 _shtab_statecli_sessions___json_nargs=0
+_shtab_statecli_test_pos_0_nargs='*'
+_shtab_statecli_test__h_nargs=0
+_shtab_statecli_test___help_nargs=0
+_shtab_statecli_test___version_nargs=0
+_shtab_statecli_test___no_color_nargs=0
+_shtab_statecli_test___debug_nargs=0
+_shtab_statecli_test___update_nargs=0
+_shtab_statecli_test___record_nargs=0
+_shtab_statecli_test___coverage_nargs=0
+_shtab_statecli_test___suggest_nargs=0
+_shtab_statecli_test__q_nargs=0
+_shtab_statecli_test___quiet_nargs=0
+_shtab_statecli_test___allow_plugins_nargs=0
 _shtab_statecli_pos_0_nargs=A...
 _shtab_statecli__h_nargs=0
 _shtab_statecli___help_nargs=0

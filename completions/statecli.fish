@@ -50,8 +50,8 @@ function _shtab_statecli_using
   test "$_shtab_statecli_cmdpath" = "$argv"
 end
 
-set -g _shtab_statecli_commands validate explain render chat sessions
-set -g _shtab_statecli_opts_with_value --base-url --budget-cost --budget-tokens --collapse --config --coverage --days --depth --dot --extend-select --fail-on --focus --fork --form --format --halt-after --halt-before --ignore --input --labels --max-steps --model --output --rankdir --record --renderer --resume --select --session --severity --stdin-filename --store --task-id --theme --timeout --to --trace --user-id --witness -o
+set -g _shtab_statecli_commands validate explain render chat sessions test
+set -g _shtab_statecli_opts_with_value --allow-tools --base-url --budget-cost --budget-tokens --collapse --config --coverage --coverage-file --days --depth --dot --expect --extend-select --fail-on --fail-under --focus --fork --form --format --graph --halt-after --halt-before --ignore --input --jobs --junit --keyword --labels --max-steps --max-turns --model --output --persona --random --rankdir --record --renderer --resume --seed --select --session --severity --stdin-filename --store --task-id --theme --timeout --to --trace --user-id --witness --write -k -o
 
 complete -c statecli -e
 complete -c statecli -f
@@ -114,13 +114,13 @@ complete -c statecli -n '_shtab_statecli_using render' -l labels -xka "guard des
 complete -c statecli -n '_shtab_statecli_using render' -l legend -d 'say what shapes and lines mean'
 complete -c statecli -n '_shtab_statecli_using render' -l lint -d 'mark what validate finds'
 complete -c statecli -n '_shtab_statecli_using render' -l session -x -d 'mark where this session was'
-complete -c statecli -n '_shtab_statecli_using render' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'mark where the runs of a trace were'
-complete -c statecli -n '_shtab_statecli_using render' -l witness -xka "(__fish_complete_path (commandline -ct))" -d 'number the path of a conversation file'
-complete -c statecli -n '_shtab_statecli_using render' -l coverage -xka "(__fish_complete_path (commandline -ct))" -d 'mark what the tests have seen'
-complete -c statecli -n '_shtab_statecli_using render' -l store -x -d 'where sessions are kept'
+complete -c statecli -n '_shtab_statecli_using render' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'mark where the runs of a trace were (chat --trace, sessions export)'
+complete -c statecli -n '_shtab_statecli_using render' -l witness -xka "(__fish_complete_path (commandline -ct))" -d 'number the path of a conversation file (chat: /save FILE)'
+complete -c statecli -n '_shtab_statecli_using render' -l coverage -xka "(__fish_complete_path (commandline -ct))" -d 'mark what no test has seen (test --coverage-file FILE)'
+complete -c statecli -n '_shtab_statecli_using render' -l store -x -d 'where sessions are kept: a file (default: in your data folder)'
 complete -c statecli -n '_shtab_statecli_using render' -l theme -xka "light dark auto" -d 'colours (default: auto)'
 complete -c statecli -n '_shtab_statecli_using render' -l rankdir -xka "TB LR" -d 'top-down or left to right'
-complete -c statecli -n '_shtab_statecli_using render' -l renderer -xka "bundled system" -d 'which layout engine (default: any)'
+complete -c statecli -n '_shtab_statecli_using render' -l renderer -xka "bundled system" -d 'which layout engine (default: bundled, else system)'
 complete -c statecli -n '_shtab_statecli_using render' -l dot -x -d 'the dot program to use'
 complete -c statecli -n '_shtab_statecli_using render; and test $_shtab_statecli_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the graph file'
 complete -c statecli -n '_shtab_statecli_using; and test $_shtab_statecli_npos -eq 0' -a chat -d 'talk to a graph in the terminal, or pipe lines through it'
@@ -149,7 +149,8 @@ complete -c statecli -n '_shtab_statecli_using chat' -l trace -xka "(__fish_comp
 complete -c statecli -n '_shtab_statecli_using chat' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'keep the conversation, for --model replay:FILE'
 complete -c statecli -n '_shtab_statecli_using chat' -l no-stream -d 'each answer as a whole, not as it comes'
 complete -c statecli -n '_shtab_statecli_using chat' -l force -d 'run a graph that has errors'
-complete -c statecli -n '_shtab_statecli_using chat' -l allow-plugins -d 'run code beside the graph (state_*.py)'
+complete -c statecli -n '_shtab_statecli_using chat' -l allow-plugins -d 'run code beside the graph (state_*.py, tools in Python)'
+complete -c statecli -n '_shtab_statecli_using chat' -l allow-tools -x -d 'start and call this tool without asking: a server, server.tool or all (default: ask)'
 complete -c statecli -n '_shtab_statecli_using chat; and test $_shtab_statecli_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the graph to run'
 complete -c statecli -n '_shtab_statecli_using; and test $_shtab_statecli_npos -eq 0' -a sessions -d 'list, show, resume, fork, export and remove stored conversations'
 complete -c statecli -n '_shtab_statecli_using sessions' -s h -l help -d 'show this and end'
@@ -161,3 +162,31 @@ complete -c statecli -n '_shtab_statecli_using sessions' -l store -x -d 'where s
 complete -c statecli -n '_shtab_statecli_using sessions' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'export: write to this file'
 complete -c statecli -n '_shtab_statecli_using sessions' -l days -x -d 'prune: what was not used for N days'
 complete -c statecli -n '_shtab_statecli_using sessions' -l json -d 'list and show as JSON'
+complete -c statecli -n '_shtab_statecli_using; and test $_shtab_statecli_npos -eq 0' -a test -d 'run conversations as tests, offline, and measure their coverage'
+complete -c statecli -n '_shtab_statecli_using test' -s h -l help -d 'show this and end'
+complete -c statecli -n '_shtab_statecli_using test' -l version -d 'show the version'
+complete -c statecli -n '_shtab_statecli_using test' -l no-color -d 'plain text (also: NO_COLOR)'
+complete -c statecli -n '_shtab_statecli_using test' -l debug -d 'show where statecli itself failed'
+complete -c statecli -n '_shtab_statecli_using test' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'read this config instead of looking'
+complete -c statecli -n '_shtab_statecli_using test' -s k -l keyword -x -d 'only with these in name or about: '"'"'refund and not vip'"'"''
+complete -c statecli -n '_shtab_statecli_using test' -l graph -xka "(__fish_complete_path (commandline -ct))" -d 'play them against this graph'
+complete -c statecli -n '_shtab_statecli_using test' -l jobs -x -d 'in N processes (0: one for each core)'
+complete -c statecli -n '_shtab_statecli_using test' -l model -x -d 'ask this model instead of the file'
+complete -c statecli -n '_shtab_statecli_using test' -l base-url -x -d 'where the model is served'
+complete -c statecli -n '_shtab_statecli_using test' -l expect -xka "states all" -d 'with --model: compare only where the run goes (the default), or everything'
+complete -c statecli -n '_shtab_statecli_using test' -l update -d 'rewrite the expectations that do not hold, or give a file its first ones; shows the difference'
+complete -c statecli -n '_shtab_statecli_using test' -l record -d 'ask the model (--model) once for the replies that a file lacks, and write them into it'
+complete -c statecli -n '_shtab_statecli_using test' -l coverage -d 'show what of the graphs was seen'
+complete -c statecli -n '_shtab_statecli_using test' -l coverage-file -xka "(__fish_complete_path (commandline -ct))" -d 'write it as JSON'
+complete -c statecli -n '_shtab_statecli_using test' -l fail-under -x -d 'fail below N percent'
+complete -c statecli -n '_shtab_statecli_using test' -l suggest -d 'show a shortest conversation for each transition that was not taken'
+complete -c statecli -n '_shtab_statecli_using test' -l random -x -d 'walk each graph N times by chance'
+complete -c statecli -n '_shtab_statecli_using test' -l seed -x -d 'the same walks again'
+complete -c statecli -n '_shtab_statecli_using test' -l persona -x -d 'a model (--model) plays this person'
+complete -c statecli -n '_shtab_statecli_using test' -l max-turns -x -d 'turns of each walk'
+complete -c statecli -n '_shtab_statecli_using test' -l budget-cost -x -d 'end once models cost X'
+complete -c statecli -n '_shtab_statecli_using test' -l write -x -d 'write the conversations of --suggest, --persona and of walks that went wrong into this folder'
+complete -c statecli -n '_shtab_statecli_using test' -l junit -xka "(__fish_complete_path (commandline -ct))" -d 'also write JUnit XML'
+complete -c statecli -n '_shtab_statecli_using test' -s q -l quiet -d 'do not list what passed'
+complete -c statecli -n '_shtab_statecli_using test' -l allow-plugins -d 'run code beside the graph (state_*.py)'
+complete -c statecli -n '_shtab_statecli_using test; and test $_shtab_statecli_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'conversations, folders of them, or graphs: for what names them beside them or in tests/ (default: graphs)'

@@ -31,8 +31,11 @@ class Search:
     `trouble` what was in the way of finding more.
     """
 
-    def __init__(self, words: Sequence[str], excludes: Excludes) -> None:
+    def __init__(
+        self, words: Sequence[str], excludes: Excludes, suffixes: tuple[str, ...] = SUFFIXES
+    ) -> None:
         self.excludes = excludes
+        self.suffixes = suffixes
         self.groups: dict[str, list[str]] = {}
         self.trouble: list[str] = []
         self._found: dict[str, Candidate] = {}
@@ -81,7 +84,7 @@ class Search:
                 if entry.is_dir(follow_symlinks=False):
                     if not entry.name.startswith(".") and self._wanted(ignores, path + "/"):
                         deeper.append((path, ignores))
-                elif entry.name.endswith(SUFFIXES) and _is_file(entry):
+                elif entry.name.endswith(self.suffixes) and _is_file(entry):
                     if self._wanted(ignores, path):
                         yield path
             stack.extend(reversed(deeper))

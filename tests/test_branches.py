@@ -1034,7 +1034,7 @@ def test_the_walk_of_a_run_that_split_names_its_routes() -> None:
     from statecli.cli.paths import walked
 
     played = play(THREE, "go", answers=[{"log": "a"}, "b", {"log": "b2"}])
-    walk = walked(played.store.events(played.session.run), "here")
+    walk = walked(played.session.graph, played.store.events(played.session.run), "here")
     assert dict(walk.routes) == {
         ("s", 0): 1, ("s", 1): 1, ("a", 0): 1, ("b", 0): 1, ("b2", 0): 1,
     }  # fmt: skip

@@ -375,6 +375,9 @@ def test_no_half_file_is_left(
     assert list(tmp_path.iterdir()) == []
 
 
+MISFIT = "'answer' asks for a reply ('reply'), but the next reply has 'choice'"
+
+
 def test_test(tmp_path: Path) -> None:
     good, bad, unread = tmp_path / "good.yaml", tmp_path / "bad.yaml", tmp_path / "unread.yaml"
     good.write_text("turns:\n  - {say: hi, replies: [reply: Hello!, choice: done]}\nexpect: {}\n")
@@ -384,7 +387,8 @@ def test_test(tmp_path: Path) -> None:
     assert chat.after(f"/test {good}") == [f"{good}: passed, 1 turn, ended in 'done'"]
     assert chat.after(f"/test {bad}") == [
         f"{bad}: failed in 'answer'",
-        f"  {bad}:2:25: 'answer' asks for a reply ('reply'), but the next reply has 'choice'",
+        f"  {bad}:2:25: turn 1: {MISFIT}",
+        "    the person said: 'hi'",
     ]
     assert chat.after(f"/test {unread}") == [f"{unread}:1:8: 'turns' is a list, not the number 3"]
     assert chat.after("/test") == ["/test FILE"]

@@ -48,7 +48,7 @@ def options(name: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["validate", "explain", "render", "chat", "sessions"])
+@pytest.mark.parametrize("name", ["validate", "explain", "render", "chat", "sessions", "test"])
 def test_every_option_has_a_transcript(name: str) -> None:
     seen: set[str] = set()
     for transcript in ALL:
@@ -56,14 +56,15 @@ def test_every_option_has_a_transcript(name: str) -> None:
             words = step.command.split()
             if name in words or step.command.split()[0] == "cat":
                 seen |= {word.split("=", 1)[0] for word in words}
-    short = {"-o": "--output", "-v": "--verbose", "-h": "--help"}
+    short = {"-o": "--output", "-v": "--verbose", "-h": "--help", "-k": "--keyword",
+             "-q": "--quiet"}  # fmt: skip
     seen |= {long for word, long in short.items() if word in seen}
     assert [option for option in options(name) if option not in {*seen, *ELSEWHERE}] == []
     assert all(test in globals() for test in ELSEWHERE.values())
 
 
 def test_help_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("validate", "explain", "chat", "sessions"):
+    for name in ("validate", "explain", "chat", "sessions", "test"):
         with pytest.raises(SystemExit):
             app.main([name, "--help"])
         shown = capsys.readouterr().out

@@ -32,7 +32,7 @@ A_CALL = "2:25: a call is its name and its arguments, {name: {key: value}}"
         ("graph: g.yaml", "1:1: a conversation needs 'turns'"),
         ("turns: []\nturn: []", "2:1: a conversation has no 'turn'; did you mean 'turns'?"),
         ("turns: [hello]", "1:9: a turn is a mapping, not the text 'hello'"),
-        ("turns:\n  - {say: 3}", "2:11: 'say' is text, not the number 3"),
+        ("turns:\n  - {say: [3]}", "2:11: 'say' is text, not a list"),
         ("turns:\n  - {says: x}", "2:6: a turn has no 'says'; did you mean 'say'?"),
         ("turns:\n  - {replies: x}", "2:15: 'replies' is a list, not the text 'x'"),
         ("turns:\n  - {replies: [3]}", "2:16: a reply is a mapping, not the number 3"),
@@ -65,7 +65,7 @@ def test_mistakes_have_a_place(text: str, message: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"graph": "g"}\n{"say": 3}', "2:9: 'say' is text, not the number 3"),
+        ('{"graph": "g"}\n{"say": []}', "2:9: 'say' is text, not a list"),
         ('{"say": "a"}\n\n{"replies": [{"reply": 3}]}', "3:24: 'reply' is text, not the number 3"),
         ('{"say": "a"}\n{"say": }', None),
         ('{"say": "a"}\n[]', "2:1: a turn is a mapping, not a list"),
@@ -102,6 +102,8 @@ def test_what_is_written_is_read() -> None:
 
 
 def test_short_forms() -> None:
+    found = read("x.yaml", b"turns: [say: 4711, say: 0x1F, say: 1.50]")
+    assert [turn.say for turn in found.turns] == ["4711", "0x1F", "1.50"]
     found = read("x.yaml", b"turns:\n  - {say: a, replies: [Hello, answer: true, answer: no]}\n")
     assert [reply.items for reply in found.turns[0].replies] == [
         {"reply": "Hello"}, {"answer": "yes"}, {"answer": "no"},
@@ -226,7 +228,7 @@ MISFIT = (
          "/x.yaml:3:5: 'ask' asks for a reply or calls, but this turn has no reply left"),
         ("  - replies: [a]\n  - {say: Ann, replies: [choice: ask, b]}\n",
          MISFIT),
-        ("  - replies: [a, b]\n", "/x.yaml:2:18: nobody asked for this reply ('reply')"),
+        ("  - replies: [a, b]\n", "/x.yaml:2:18: nobody asked for this reply ('reply'): 'b'"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_an_error(turns: str, message: str, tmp_path: Path) -> None:

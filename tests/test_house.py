@@ -19,8 +19,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("kinds", "lint", "verify"),
     ("engine",),
     ("session", "lsp"),
-    ("aio", "evofabric"),
-    ("chat", "scenario"),
+    ("aio", "evofabric", "scenario"),
+    ("chat",),
     ("cli",),
     ("__main__",),
 )

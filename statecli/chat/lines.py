@@ -80,23 +80,3 @@ class PipedLines:
     async def __call__(self, question: Question) -> str:
         self.show(plain(question.text))
         return await self.read("")
-
-
-class NoLines:
-    """Nobody is there: a conversation file brings the lines and the answers."""
-
-    patient = False
-    blocking = False
-    dry = True
-
-    def watch(self, host: Host) -> None:
-        """Nothing is shown."""
-
-    def close(self) -> bool:
-        return False
-
-    async def read(self, prompt: str) -> str:
-        raise EndOfInput
-
-    async def __call__(self, question: Question) -> str:
-        raise EndOfInput

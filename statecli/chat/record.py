@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +14,30 @@ if TYPE_CHECKING:
     from statecli.chat.talk import Talk
 
 
-def conversation(talk: Talk, *, lines: bool) -> str:
-    """The conversation so far as a file says it (model.md 10); with `lines` as JSONL."""
+def conversation(talk: Talk, file: str) -> str:
+    """The conversation so far as this file says it (model.md 10): JSONL if it is named so."""
     from statecli.text.conversation import write
 
     stored = talk.session.store.get(talk.session.run)
     return write(
         [_ordered(turn) for turn in talk.recording.turns if turn],
-        graph=Path(talk.session.path).name,
+        graph=_seen_from(file, talk.session.path),
         digest=digest(stored.text) if stored is not None else "",
         about=f"session {talk.session.run}",
-        lines=lines,
+        lines=file.endswith(".jsonl"),
         data=talk.recording.clean(views.given(talk.session)),
     )
+
+
+def _seen_from(file: str, graph: str) -> str:
+    """The graph's path as the file names it, so that a test finds it."""
+    if not os.path.isabs(graph):
+        return Path(graph).name
+    try:
+        found = os.path.relpath(graph, os.path.dirname(os.path.realpath(file)))
+    except ValueError:  # another drive of Windows
+        found = graph
+    return found.replace(os.sep, "/")
 
 
 def _ordered(turn: dict[str, Any]) -> dict[str, Any]:
@@ -52,5 +64,5 @@ class Record:
             self._over = True
             self.talk.screen.notes(f"{self.file} ends here: {self.talk.recording.gap}")
             return
-        text = conversation(self.talk, lines=self.file.endswith(".jsonl"))
+        text = conversation(self.talk, self.file)
         write_file(self.file, text.encode("utf-8", "replace"))

@@ -11,9 +11,10 @@ from statecli.kernel.order import routes_of
 from statecli.kernel.tasks import addressed, offered, progress, task_status
 from statecli.model.data import shown
 from statecli.model.event import Chose, Event, Failed, Started, Trial
-from statecli.model.graph import END, WAITING_KINDS, Graph, Transition
+from statecli.model.graph import WAITING_KINDS, Graph
 from statecli.model.snapshot import Snapshot
 from statecli.model.words import in_words
+from statecli.session.tries import target_words, way_tried
 
 if TYPE_CHECKING:
     from statecli.llm.messages import Sheet
@@ -108,30 +109,9 @@ def routes(graph: Graph, snapshot: Snapshot) -> Iterator[str]:
     options = {r.number for r in choice.options} if isinstance(choice, Ask) else set()
     found = routes_of(graph, token.state)
     for route in found:
-        yield _route(route, known.get(route.number), option=route.number in options)
+        yield way_tried(route, known.get(route.number), option=route.number in options)
     if not found:
         yield f"'{token.state}' has no way out"
-
-
-def _route(route: Transition, trial: Trial | None, *, option: bool = False) -> str:
-    guard = in_words(route.guard) if route.guard is not None else "no condition"
-    origin = f" (implicit: {route.why})" if route.origin == "implicit" else ""
-    truth = "the model chooses" if option else _truth(route, trial)
-    return f"-> {_named(route.target)}: {guard}{origin}  [{truth}]"
-
-
-def _named(target: str) -> str:
-    return "the end" if target == END else target
-
-
-def _truth(route: Transition, trial: Trial | None) -> str:
-    if trial is None:
-        return "not reached"
-    if trial.note:
-        return trial.note
-    if route.guard is None:
-        return "holds"
-    return "holds" if trial.value else "does not hold"
 
 
 def why(graph: Graph, events: list[Event]) -> Iterator[str]:
@@ -163,13 +143,13 @@ _BY = {
 
 def _last(graph: Graph, body: Chose | Failed) -> Iterator[str]:
     if isinstance(body, Chose):
-        yield f"from '{body.state}' to '{_named(body.target)}', {_BY.get(body.by, body.by)}:"
+        yield f"from '{body.state}' to '{target_words(body.target)}', {_BY.get(body.by, body.by)}:"
     else:
         yield f"in '{body.state}' nothing held:"
     trials = {trial.number: trial for trial in body.trials}
     for route in routes_of(graph, body.state):
         option = isinstance(body, Chose) and bool(body.answers) and route.target in body.options
-        yield f"  {_route(route, trials.get(route.number), option=option)}"
+        yield f"  {way_tried(route, trials.get(route.number), option=option)}"
     if isinstance(body, Chose) and body.answers:
         yield f"  answered: {'; '.join(body.answers)}"
 
@@ -203,7 +183,7 @@ def _marked(graph: Graph, name: str) -> str:
     """A state with its mark: ``*`` waits for the person, ``#`` ends the run."""
     found = graph.states.get(name)
     if found is None or found.kind == "terminal":
-        return f"{_named(name)} #"
+        return f"{target_words(name)} #"
     return f"{name} *" if found.kind in WAITING_KINDS else name
 
 

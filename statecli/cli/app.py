@@ -19,7 +19,7 @@ from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
 from statecli.text.excerpt import plain
 
-COMMANDS = ("validate", "explain", "render", "chat", "sessions")
+COMMANDS = ("validate", "explain", "render", "chat", "sessions", "test")
 
 
 class Command(Protocol):
@@ -134,6 +134,10 @@ class _Formatter(argparse.HelpFormatter):
         width = os.environ.get("COLUMNS", "")
         super().__init__(prog, max_help_position=30, width=int(width) if width.isdigit() else 100)
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """A text of several lines (an example) stays as it is."""
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
 
 class Parser(argparse.ArgumentParser):
     """argparse with our words: no abbreviations, and the nearest option for an unknown one."""
@@ -151,6 +155,8 @@ class Parser(argparse.ArgumentParser):
         args, rest = self.parse_known_intermixed_args(argv)
         if rest:
             word = rest[0].split("=", 1)[0]
+            if not word.startswith("-"):
+                raise Unable(f"'{rest[0]}' is one too many", f"see {self.prog} --help")
             hint = did_you_mean(word, list(self._option_string_actions))
             raise Unable(f"no option is named '{word}'", hint or f"see {self.prog} --help")
         return args

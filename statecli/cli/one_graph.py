@@ -40,8 +40,12 @@ def content(path: str) -> bytes:
 
 def config_of(args: argparse.Namespace, path: str) -> Config:
     """The settings of the graph's folder, without options for rules."""
-    options = argparse.Namespace(**dict.fromkeys(_OF_VALIDATE), config=args.config)
-    return Settings(options).of(path)
+    return settings_of(args).of(path)
+
+
+def settings_of(args: argparse.Namespace) -> Settings:
+    """The settings of each folder, for a command without options for rules."""
+    return Settings(argparse.Namespace(**dict.fromkeys(_OF_VALIDATE), config=args.config))
 
 
 class Examined(NamedTuple):

@@ -31,12 +31,13 @@ from statecli.model.event import (
     Resumed,
     Said,
     Turned,
+    Unauthorized,
     Waiting,
     Warned,
 )
 from statecli.model.graph import WAITING_KINDS, Graph, State, Transition
 from statecli.model.guard import GuardMissingField
-from statecli.model.ports import EndOfInput, ModelError, Unanswered, World
+from statecli.model.ports import AuthRequired, EndOfInput, ModelError, Unanswered, World
 from statecli.model.snapshot import Snapshot
 
 #: Asked with the snapshot; True stops the run there.
@@ -88,6 +89,11 @@ class Engine:
     @property
     def snapshot(self) -> Snapshot:
         return self.to.snapshot
+
+    @property
+    def told(self) -> Snapshot | None:
+        """Where the run is after what was yielded so far; None while its end is still held back."""
+        return None if self._end else self.to.snapshot
 
     async def advance(self, line: str | None = None) -> AsyncIterator[list[Body] | Delta]:
         """The person's line (None: go on), then everything until the next wait. Raises Unanswered
@@ -171,6 +177,10 @@ class Engine:
             self._interrupted(name, "no answer fitted")
         except OutOfTime:
             pass  # recorded where it struck
+        except AuthRequired as error:
+            here = self.to.token(self.number).state
+            told = Unauthorized(self.number, here, error.service, error.url, error.text)
+            self.to.emit(told)
         except Exception as error:
             self.error = error
             self._failed(name, error)
@@ -193,6 +203,8 @@ class Engine:
                 yield piece
         if state.is_plan:
             self._plan_turn_over(step)
+        elif self.snapshot.status != "running":
+            return  # a budget was used up in the middle of it
         elif step.again:
             self.to.emit(Waiting(self.number, state.name))
         elif step.ended:

@@ -30,6 +30,7 @@ from statecli.model.event import (
     Split,
     Started,
     Turned,
+    Unauthorized,
     Waiting,
 )
 from statecli.model.graph import END, PLAN_KINDS, Graph, State
@@ -231,6 +232,11 @@ def _interrupted(graph: Graph, snapshot: Snapshot, body: Interrupted) -> Snapsho
     return snapshot._replace(status="interrupted", steps=0)
 
 
+def _unauthorized(graph: Graph, snapshot: Snapshot, body: Unauthorized) -> Snapshot:
+    """The step begins anew once the person says so."""
+    return snapshot._replace(status="interrupted", steps=0)
+
+
 def _edited(graph: Graph, snapshot: Snapshot, body: Edited) -> Snapshot:
     early = {key: value for key, value in snapshot.early.items() if key != body.key}
     return _work(snapshot._replace(data={**snapshot.data, body.key: body.value}), early=early)
@@ -275,6 +281,7 @@ CHANGES: dict[type, Callable[[Graph, Snapshot, Any], Snapshot]] = {
     Limited: _limited,
     Failed: _failed,
     Interrupted: _interrupted,
+    Unauthorized: _unauthorized,
     Edited: _edited,
     Jumped: _jumped,
     Resumed: _resumed,

@@ -25,6 +25,7 @@ from statecli.model.event import (
     Returned,
     Said,
     Split,
+    Unauthorized,
     Waiting,
 )
 from statecli.model.graph import Graph
@@ -107,7 +108,7 @@ def _told(before: Snapshot, after: Snapshot, changed: Branch) -> Snapshot:
 
 
 #: Events after which the open step of a branch has left nothing behind.
-_UNFINISHED = (Failed, Interrupted)
+_UNFINISHED = (Failed, Interrupted, Unauthorized)
 
 
 def _past(branch: Branch, body: Any, after: Snapshot) -> Past:
@@ -137,7 +138,8 @@ def message_of(body: Said | Answered | Returned) -> dict[str, Any]:
     else:
         if not body.message:
             return {}
-        message = {"role": "tool", "content": body.result}
+        content = body.result if body.ok else f"error: {body.result}"
+        message = {"role": "tool", "content": content}
         identity = body.call
     if identity:
         message["id"] = identity

@@ -41,11 +41,11 @@ class ReplayProvider(ScriptProvider):
     def _compare(self, reply: Reply, before: Asked, now: Asked) -> None:
         if before == now:
             return
-        where = self.conversation.where(reply.path)
         said = f"'{now.state}' asks otherwise than it was recorded"
         rows = difflib.unified_diff(
             before.lines(), now.lines(), "recorded", "now", n=1, lineterm=""
         )
         shown = list(rows)
         more = [f"... {len(shown) - MAX_LINES} lines more"] if len(shown) > MAX_LINES else []
-        raise OffScript("\n".join([f"{where}: {said}:", *shown[:MAX_LINES], *more]))
+        told = "\n".join([f"{said}:", *shown[:MAX_LINES], *more])
+        raise OffScript(self.conversation, reply.path, told)

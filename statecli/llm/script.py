@@ -3,10 +3,11 @@ errors, with their place in the file."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
-from statecli.model.data import is_map
+from statecli.model.data import is_map, shown
 from statecli.model.ports import (
     Ask,
     Call,
@@ -18,6 +19,8 @@ from statecli.model.ports import (
     ToolSpec,
     Unanswered,
 )
+from statecli.model.span import Path
+from statecli.model.wording import listed
 from statecli.text.conversation import Conversation, Reply, Turn, calls_of
 
 #: What a witness says where text is asked for.
@@ -52,7 +55,15 @@ _NAMES = {
 
 
 class OffScript(Unanswered):
-    """The run asks for something that the file does not have; the text begins with the place."""
+    """The run asks for something that the file does not have; the text begins with the place.
+
+    `path` and `said` are the place and the rest of the text.
+    """
+
+    def __init__(self, conversation: Conversation, path: Path, said: str) -> None:
+        super().__init__(f"{conversation.where(path)}: {said}")
+        self.path = path
+        self.said = said
 
 
 class ScriptProvider:
@@ -66,6 +77,7 @@ class ScriptProvider:
         self._turn: Turn | None = None
         self._queue: list[Reply] = []
         self._calls = 0
+        self._tools: dict[tuple[str, ...] | None, tuple[ToolSpec, ...]] = {}
 
     def lines(self) -> Iterator[str | None]:
         """The person's lines, turn by turn; asking for the next one begins its turn."""
@@ -81,8 +93,10 @@ class ScriptProvider:
 
     def place(self) -> str:
         """Where the turn stands that is played."""
-        path = self._turn.path if self._turn is not None else ("turns",)
-        return self.conversation.where(path)
+        return self.conversation.where(self._at())
+
+    def _at(self) -> Path:
+        return self._turn.path if self._turn is not None else ("turns",)
 
     def next_reply(self) -> Reply | None:
         """The reply that comes next."""
@@ -90,14 +104,23 @@ class ScriptProvider:
 
     def unused(self) -> str:
         """The reply of the turn that nobody asked for, with its place; empty if all were used."""
+        left = self.left_over()
+        return str(OffScript(self.conversation, *left)) if left is not None else ""
+
+    def left_over(self) -> tuple[Path, str] | None:
+        """The same, as the place and what to say of it."""
         if not self._queue:
-            return ""
+            return None
         reply = self._queue[0]
-        return f"{self.conversation.where(reply.path)}: nobody asked for this reply ({_has(reply)})"
+        text = reply.items.get("reply")
+        told = f": {shown(text)}" if isinstance(text, str) else ""
+        return reply.path, f"nobody asked for this reply ({_has(reply)}){told}"
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""
         keys = (*KEYS[request.what], *_WHATEVER)
+        if request.tools and request.what in ("reply", "delta"):
+            keys = (*keys, "calls")
         if self.conversation.is_witness and not (self._queue and self._queue[0].fits(*keys)):
             if request.what in ("reply", "turn", "step"):
                 yield Chunk(text=SILENCE)
@@ -105,7 +128,7 @@ class ScriptProvider:
             if request.what == "delta":
                 yield Chunk(value={"reply": SILENCE})
                 return
-        asked = f"'{request.state.name}' asks for {_NAMES.get(request.what, f'a {request.what}')}"
+        asked = f"'{request.state.name}' asks for {_wanted(request)}"
         reply = self._take(asked, keys, keep=request.what == "tool")
         for chunk in self._chunks(request, reply):
             yield chunk
@@ -122,12 +145,13 @@ class ScriptProvider:
         another answer follows, else once they are done: the model is asked again after calls.
         With `keep` the calls stay for the question that comes next."""
         if not self._queue:
-            raise OffScript(f"{self.place()}: {asked}, but this turn has no reply left")
+            said = f"{asked}, but this turn has no reply left"
+            raise OffScript(self.conversation, self._at(), said)
         reply = self._queue[0]
         if not reply.fits(*keys):
-            where = self.conversation.where(reply.path)
-            listed = " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
-            raise OffScript(f"{where}: {asked} ({listed}), but the next reply has {_has(reply)}")
+            known = " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
+            said = f"{asked} ({known}), but the next reply has {_has(reply)}"
+            raise OffScript(self.conversation, reply.path, said)
         if keep and "calls" in reply.items:
             return reply
         self._queue.pop(0)
@@ -149,11 +173,7 @@ class ScriptProvider:
             yield Chunk(text=items["raw"])
             return
         calls = calls_of(reply)
-        if what == "delta":
-            if "reply" in items:
-                yield Chunk(text=items["reply"])
-            yield Chunk(value={"reply": items.get("reply", ""), **items["writes"]})
-        elif what in ("turn", "step") and calls:
+        if what in ("turn", "step", "reply", "delta") and calls:
             if "reply" in items:
                 yield Chunk(text=items["reply"])
             for name, arguments in calls:
@@ -161,6 +181,10 @@ class ScriptProvider:
                 error = arguments.get(UNREADABLE)
                 given = {} if error else arguments
                 yield Chunk(call=Call(f"call-{self._calls}", name, given, str(error or "")))
+        elif what == "delta":
+            if "reply" in items:
+                yield Chunk(text=items["reply"])
+            yield Chunk(value={"reply": items.get("reply", ""), **items["writes"]})
         elif what in ("reply", "turn"):
             yield Chunk(text=items.get("reply", ""))
         elif what == "tool":
@@ -176,17 +200,49 @@ class ScriptProvider:
             yield Chunk(value=items[KEYS[what][0]])
 
     def result(self, tool: ToolSpec) -> ToolResult:
-        """What the file says that a tool gave back; ``{error: why}`` is a failure."""
+        """What the file says that a tool gave back, as data and as text; ``{error: why}`` is a
+        failure."""
         reply = self._take(f"'{tool.name}' is called and gives a result", ("result",))
         value = reply.items["result"]
         structured = value if isinstance(value, dict) else None
         failed = structured is not None and set(structured) == {"error"}
-        return ToolResult(not failed, str(value["error"] if failed else value), structured)
+        text = as_text(value["error"] if failed else reply.items.get("text", value))
+        return ToolResult(not failed, text, structured)
+
+    def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...] | None:
+        """What the file says that servers offer, until it says something else; None where it says
+        nothing."""
+        key = None if names is None else tuple(names)
+        if self._queue and "tools" in self._queue[0].items:
+            reply = self._queue.pop(0)
+            self._tools[key] = tuple(
+                ToolSpec(t["name"], t.get("description", ""), t.get("schema"), t.get("server", ""))
+                for t in reply.items["tools"]
+            )
+        return self._tools.get(key)
 
     def answer(self, question: Question) -> str:
         """What the person answers to a question in the middle of a step."""
         first = question.text.partition("\n")[0]
         return str(self._take(f'the person is asked "{first}"', ("answer",)).items["answer"])
+
+
+def as_text(value: Any) -> str:
+    """A result as a model reads it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _wanted(request: Request) -> str:
+    """What is asked for, in words, with what it may be."""
+    name = _NAMES.get(request.what, f"a {request.what}")
+    names: Sequence[str] = ()
+    if request.what == "choice":
+        names = [option.name for option in request.options]
+    elif request.what == "delta":
+        names = request.state.writes
+    return (
+        f"{name}: {listed(names, 'or' if request.what == 'choice' else 'and')}" if names else name
+    )
 
 
 def _has(reply: Reply) -> str:

@@ -33,6 +33,8 @@ def why_not(path: str, text: str, value: object, broken: bool) -> str:
         if value is None:
             return "there is nothing in it" if not text.strip() else "there are only comments in it"
         return "a list, not a graph" if is_list(value) else "a single value, not a graph"
+    if is_list(value.get("turns")) and "states" not in value:
+        return "this is a conversation; statecli test plays it"
     foreign = _foreign(value)
     if foreign:
         return f"this looks like {foreign}, which is not read yet"

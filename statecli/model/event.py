@@ -274,10 +274,21 @@ class Interrupted(NamedTuple):
 
 
 class Approved(NamedTuple):
-    """The person allowed or denied something that needs a yes."""
+    """The person allowed or denied something that needs a yes; `always`: for the whole session."""
 
     what: str
     allowed: bool
+    always: bool = False
+
+
+class Unauthorized(NamedTuple):
+    """A tool needs the person to connect `service` first, at `url`. The run stays where it is."""
+
+    token: int
+    state: str
+    service: str
+    url: str = ""
+    text: str = ""
 
 
 class Edited(NamedTuple):
@@ -321,8 +332,8 @@ class Ended(NamedTuple):
 Body = (
     Started | Entered | Said | Asked | Answered | Streamed | Spent | Called | Returned | Changed
     | Chose | Split | Joined | Filtered | Refused | Insight | Skipped | Guard_Missing_Field | Warned
-    | Turned | Waiting
-    | Limited | Failed | Interrupted | Approved | Edited | Jumped | Undone | Resumed | Ended
+    | Turned | Waiting | Limited | Failed | Interrupted | Unauthorized | Approved | Edited | Jumped
+    | Undone | Resumed | Ended
 )  # fmt: skip
 
 #: The body classes by their word in a trace.
@@ -331,8 +342,8 @@ BODIES: dict[str, type[Body]] = {
     for kind in (
         Started, Entered, Said, Asked, Answered, Streamed, Spent, Called, Returned, Changed, Chose,
         Split, Joined, Filtered, Refused, Insight, Skipped, Guard_Missing_Field, Warned, Turned,
-        Waiting, Limited, Failed,
-        Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended,
+        Waiting, Limited, Failed, Interrupted, Unauthorized, Approved, Edited, Jumped,
+        Undone, Resumed, Ended,
     )
 }  # fmt: skip
 
@@ -345,7 +356,7 @@ NAMES: dict[type, str] = {kind: name for name, kind in BODIES.items()}
 #: a step is complete.
 BARRIERS = (
     Started, Said, Asked, Streamed, Called, Returned, Split, Joined, Entered, Waiting, Limited,
-    Failed, Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended, Warned,
+    Failed, Interrupted, Unauthorized, Approved, Edited, Jumped, Undone, Resumed, Ended, Warned,
 )  # fmt: skip
 
 

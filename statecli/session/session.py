@@ -247,11 +247,11 @@ class Session:
                             partial.pop(getattr(body, "token", 0), None)
                             partial.pop(0, None)
                     stored, buffer = buffer, []
-                    # What a plan says at its end is told before the end itself.
-                    after_ = None if self.graph.is_plan else engine.snapshot
-                    for event in self.record(stored, after_):
+                    # What the engine knows already is not folded once more: that would also copy
+                    # the messages, which both have in common.
+                    for event in self.record(stored, engine.told):
                         yield event
-            for event in self.record(buffer):
+            for event in self.record(buffer, engine.told):
                 yield event
         except (asyncio.CancelledError, KeyboardInterrupt):
             self._replay(self.store.events(self.run))  # it may have struck while something was kept

@@ -10,16 +10,19 @@ turns:
       - {writes: {intent: refund}, reply: I see.}
       - {choice: triage}
       - {check: {agree: true, quote: yes please}}
-      - {result: {status: open}}    # what a tool gave back; {error: why} is a failure
+      - {result: {status: open}}    # what a tool gave back; {error: why} is a failure; `text`
+                                    # beside it, where the model reads it otherwise
       - {answer: "yes"}             # what the person answers in the middle of a step
       - {failed: the server is gone, reply: Well}   # the model broke off after these words
       - {raw: Hm.}                    # an answer as it was written, where a value was asked for
+      - {tools: [{name: notes.read, schema: {type: object}}]}   # what a server offers
 ```
 A recording (`chat --record`) also has what each answer took (`usage`, `latency`, `attempts`,
 `model`), what was `asked` for it, and which routes each turn `chose`, by whom.
 
 YAML, or JSONL with the head in the first line and one turn in each other line. The text beside
-calls is what the model says once they are done, unless another reply follows.
+calls is what the model says once they are done, unless another reply follows. What a turn (or
+the whole) is expected to bring stands under `expect`: `scenario/expect.py` reads it.
 """
 
 from __future__ import annotations
@@ -39,10 +42,11 @@ from statecli.text.nodes import Node
 #: What one item of `replies` may say; a text may come with calls or writes.
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
-    "skill", "value", "answer", "failed", "raw", "usage", "latency", "attempts", "model", "asked",
+    "skill", "value", "answer", "tools", "failed", "raw", "text", "usage", "latency", "attempts",
+    "model", "asked",
 )  # fmt: skip
 #: Those that only tell about an answer.
-_NOTES = ("usage", "latency", "attempts", "model", "asked")
+_NOTES = ("text", "usage", "latency", "attempts", "model", "asked")
 #: What ends a line in YAML 1.1 only.
 _BREAKS = frozenset("\x85\u2028\u2029")
 TURN_KEYS = ("say", "replies", "chose", "expect")
@@ -203,7 +207,9 @@ def _conversation(document: Document) -> Conversation:
 def _turn(reader: _Reader, value: Any, path: Path) -> Turn:
     turn = reader.mapping(value, path, TURN_KEYS, "a turn")
     say = turn.get("say")
-    if say is not None:
+    if type(say) in (int, float):  # what people say is text, however it looks
+        say = reader.document.raw((*path, "say"))
+    elif say is not None:
         say = reader.text(say, (*path, "say"), "say")
     replies: list[Reply] = []
     for number, item in enumerate(reader.items(turn.get("replies"), (*path, "replies"), "replies")):
@@ -221,7 +227,8 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
         raise reader.fail(path, "a reply says nothing; it has 'reply', 'calls', 'choice' or alike")
     for key, item in items.items():
         here = (*path, key)
-        if key in ("reply", "tool", "failed", "raw") or (key == "choice" and not is_map(item)):
+        texts = ("reply", "tool", "text", "failed", "raw")
+        if key in texts or (key == "choice" and not is_map(item)):
             reader.text(item, here, key)
         elif key in ("writes", "check", "plan", "verdict", "skill", "asked"):
             reader.map(item, here, key)
@@ -231,6 +238,8 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
             raise reader.fail(here, f"'answer' is text, not {described(item)}")
         elif key == "calls":
             _calls(reader, item, here)
+        elif key == "tools":
+            _tools(reader, item, here)
     if isinstance(items.get("answer"), bool):
         items = {**items, "answer": "yes" if items["answer"] else "no"}
     return Reply(items, path)
@@ -245,6 +254,17 @@ def _calls(reader: _Reader, value: Any, path: Path) -> None:
             raise reader.fail(here, "a call is its name and its arguments, {name: {key: value}}")
         for name, arguments in call.items():
             reader.map(arguments, (*here, name), name)
+
+
+def _tools(reader: _Reader, value: Any, path: Path) -> None:
+    for number, tool in enumerate(reader.items(value, path, "tools")):
+        here = (*path, number)
+        found = reader.mapping(tool, here, ("name", "description", "schema", "server"), "a tool")
+        for key, item in found.items():
+            check = reader.map if key == "schema" else reader.text
+            check(item, (*here, key), key)
+        if "name" not in found:
+            raise reader.fail(here, "a tool needs a 'name'")
 
 
 def calls_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
@@ -267,9 +287,11 @@ def write(
     digest: str,
     about: str = "",
     lines: bool = False,
+    compact: bool = False,
     **head: Any,
 ) -> str:
-    """A conversation as `read` takes it: YAML, or with `lines` JSONL."""
+    """A conversation as `read` takes it: YAML, or with `lines` JSONL. `compact`: lists and mappings
+    that hold no others stand on one line."""
     top: dict[str, Any] = {"graph": graph, "digest": digest}
     if about:
         top["about"] = about
@@ -277,23 +299,51 @@ def write(
     if lines:
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in [top, *turns])
     top["turns"] = list(turns)
-    return _yaml(top)
+    return _yaml(top, flow=None if compact else False)
 
 
-def _yaml(value: object) -> str:
-    """YAML that YAML 1.1 and 1.2 read alike: PyYAML, a 1.1 writer, leaves `1e3` without quotes."""
+def _yaml(value: object, *, flow: bool | None = False, width: int = 100) -> str:
+    """YAML that YAML 1.1 and 1.2 read alike: PyYAML, a 1.1 writer, leaves `1e3` without quotes.
+
+    `flow`: collections in brackets; None: only those that hold no others.
+    """
     import yaml
 
     class Dumper(yaml.SafeDumper):
         """Quotes every text that is not text to `core_value` either."""
 
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
     def written(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
         style = None if isinstance(core_value(text), str) else "'"
-        if "\n" in text:
+        if "\n" in text and not flow:
             style = "|"  # where YAML allows it; else it becomes quoted
-        if not _BREAKS.isdisjoint(text):
+        if not _BREAKS.isdisjoint(text) or (flow and "\n" in text):
             style = '"'
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Dumper.add_representer(str, written)
-    return yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return yaml.dump(
+        value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=width,
+        default_flow_style=flow,
+    )  # fmt: skip
+
+
+def one_line(value: object, language: str) -> str:
+    """A value on one line, as it may stand anywhere in a file of this language."""
+    if language == "json":
+        return json.dumps(value, ensure_ascii=False)
+    return _yaml([value], flow=True, width=10**9).strip()[1:-1]
+
+
+def in_block(key: str, value: object, column: int) -> str:
+    """``key: value`` in YAML over several lines; those behind the first are indented by `column`.
+    Lists and mappings that hold no others stand on one line."""
+    return block({key: value}, column)
+
+
+def block(value: object, column: int) -> str:
+    """A list or mapping in YAML over several lines, each behind the first indented by `column`."""
+    lines = _yaml(value, flow=None, width=max(40, 100 - column)).rstrip("\n").split("\n")
+    return ("\n" + " " * column).join(lines)
