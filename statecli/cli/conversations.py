@@ -211,10 +211,6 @@ class Graphs:
         graph = loaded.graph
         if graph is None or not graph.states:
             raise Unable(f"{plain(path)}: this is no graph that could be run", _check(path))
-        for state in graph.states.values():
-            if state.fans_out:
-                told = f"'{plain(state.name)}' takes several ways at once (fanout: all)"
-                raise Unable(f"{path}: {told}; branches cannot be run yet")
         text = loaded.document.text
         custom = custom_kinds(Opened(path, text, graph, config), self.args)
         return Graph(path, text, loaded, config, custom)

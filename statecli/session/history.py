@@ -160,7 +160,9 @@ class History(Mapping[int, Point]):
                 self._lines[number] = last
                 if number % self.EVERY == 1:
                     self._kept[number] = snapshot
-                if type(body) in _TELLING or getattr(body, "forgotten", ()):
+                if type(body) in _TELLING or (
+                    isinstance(body, Entered | Jumped) and body.forgotten
+                ):
                     self._note(number, body, tips)
                 if split and isinstance(body, Ended) and not snapshot.branches:
                     ends = tuple(sorted({n for numbers in tips.values() for n in numbers}))
