@@ -149,7 +149,7 @@ def test_a_model_is_compared_by_where_it_goes() -> None:
     wrong = played(DESK, TALK, model=Script(OTHER))
     assert [line.partition(";")[0] for line in told(wrong)] == [
         "x.yaml:8:21: expected to be in 'bye'",
-        "x.yaml:8:34: expected the way to 'pay' to be taken",
+        "x.yaml:8:40: expected the way to 'pay' to be taken",
     ]
 
 
