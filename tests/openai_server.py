@@ -151,7 +151,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             size = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(size))
-            if self.path != "/v1/chat/completions":
+            if self.path.partition("?")[0] != "/v1/chat/completions":
                 self.whole(Answer(status=404, raw='{"error": {"message": "no such page"}}'))
                 return
             given = server.answer(body, dict(self.headers))

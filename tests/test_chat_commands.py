@@ -297,12 +297,15 @@ def test_trace() -> None:
     assert Chat(PLAN, "/trace 0").after("/trace 0") == []
 
 
-def test_model() -> None:
+def test_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "STATECLI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     chat = Chat(STATES, "/model", "/model human", "hello", "My own words", "2")
     assert chat.after("/model") == ["rules plays the model"]
     assert chat.after("/model human") == ["human plays the model now"]
     assert "My own words" in chat.seen
-    assert "no model is named" in Chat(STATES, "/model gpt").after("/model gpt")[0]
+    assert "needs a key" in Chat(STATES, "/model gpt").after("/model gpt")[0]
+    assert "no model is named" in Chat(STATES, "/model rule").after("/model rule")[0]
     seen = Chat(STATES, "/model script:x.yaml").after("/model script:x.yaml")
     assert seen == ["a script brings its own lines: start it with --model, or play it with /test"]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -403,6 +404,9 @@ def test_a_setting_that_a_server_does_not_take_is_left_out(name: str) -> None:
         chat = Chat(AGENT, "a", "b", provider=served(server, temperature=0.5, seed=3))
         assert said(chat) == ["Hi.", "Ho."]
         assert [name in request for request in server.requests] == [True, False, False]
+        warned = [body.message for body in events(chat, Warned)]
+        left_out = f"{server.url} does not take '{name}', which is left out"
+        assert warned == ([] if name == "stream_options" else [left_out]), "told once"
 
 
 def test_the_newer_name_of_max_tokens() -> None:
@@ -431,6 +435,7 @@ def test_429_with_retry_after_is_waited_for() -> None:
         assert said(chat) == ["Hi."]
         assert 7 <= naps.seconds[0] <= 8
         (warned,) = events(chat, Warned)
+        assert any("asking again in 7" in line for line in chat.seen)
         assert "too many requests (429): slow down; asking again in 7" in warned.message
         assert events(chat, Spent)[0].attempts == 2
 
@@ -509,14 +514,14 @@ def test_nobody_listens() -> None:
 
 def test_a_hang_is_given_up() -> None:
     with Server(text("never", hang=30), text("Hi.")) as server:
-        chat = Chat(AGENT, "a", "b", provider=served(server, timeout=0.3))
-        assert "sent nothing for 0.3 seconds" in events(chat, Failed)[0].error
+        chat = Chat(AGENT, "a", "b", provider=served(server, timeout=2))
+        assert "sent nothing for 2 seconds" in events(chat, Failed)[0].error
         assert said(chat) == ["Hi."]
 
 
 def test_a_hang_in_the_middle() -> None:
     with Server(text("I th", "ink", "so", hang=30, hang_after=2)) as server:
-        chat = Chat(AGENT, "a", provider=served(server, timeout=0.3))
+        chat = Chat(AGENT, "a", provider=served(server, timeout=2))
         assert [(a.text, a.partial) for a in events(chat, Answered)] == [("I think", True)]
         assert "cut off" in events(chat, Failed)[0].error
 
@@ -645,7 +650,10 @@ def test_a_budget_of_money_bites() -> None:
 
 
 def test_the_timeout_of_a_run_bites_in_the_middle_of_an_answer() -> None:
-    graph = AGENT.replace("initial", "limits: {timeout: 0.5}\ninitial")
+    import openai  # that takes a while, and is not what is measured
+
+    assert openai.__version__
+    graph = AGENT.replace("initial", "limits: {timeout: 3}\ninitial")
     slow = text("I th", "ink", "so", hang=30, hang_after=2)
     with Server(slow, text("Yes.")) as server:
         chat = Chat(graph, "a", "b", provider=served(server))
@@ -654,3 +662,38 @@ def test_the_timeout_of_a_run_bites_in_the_middle_of_an_answer() -> None:
         assert [(a.text, a.partial) for a in events(chat, Answered)] == [
             ("I think", True), ("Yes.", False)]  # fmt: skip
         assert isinstance(events(chat, Waiting)[-1], Waiting)
+
+
+# --- states in Python -----------------------------------------------------------------------------
+
+
+def test_a_custom_state_sends_what_it_says_itself(tmp_path: Path) -> None:
+    from statecli.engine.advance import Custom
+    from statecli.kinds import custom
+
+    (tmp_path / "state_ask.py").write_text(
+        "from statecli.arkos import SystemMessage\n\n\n"
+        '@register_state("ask")\n'
+        "async def ask(context, agent):\n"
+        "    schema = {'type': 'object', 'properties': {'n': {'type': 'integer'}},\n"
+        "              'required': ['n'], 'additionalProperties': False}\n"
+        "    given = [SystemMessage('Count.'), *context]\n"
+        "    found = await agent.call_llm(context=given, json_schema=schema)\n"
+        "    plain = await agent.call_llm(context=given)\n"
+        "    return found.content + ' ' + plain.content\n"
+    )
+    graph = """
+states: {hear: {type: user, transition: {next: [ask]}}, ask: {type: ask, transition: {next: [bye]}},
+  bye: {type: terminal}}
+"""
+    from chatting import graph_of
+
+    found = graph_of(graph)
+    kinds = Custom(custom.load(found, tmp_path, []))
+    with Server(value({"n": 3}), text("three")) as server:
+        chat = Chat(found, "how many?", provider=served(server), custom=kinds)
+        assert '{"n": 3} three' in chat.seen
+        for request in server.requests:
+            assert request["messages"][0] == {"role": "system", "content": "Count."}
+            assert request["messages"][1]["content"].startswith("how many?")
+        assert server.requests[0]["response_format"]["json_schema"]["strict"] is True

@@ -175,7 +175,7 @@ def test_the_planner_example_from_the_wish_to_the_end(tmp_path: Path) -> None:
 def test_a_step_that_is_not_said_to_have_worked_has_failed(said: str, done: int) -> None:
     graph = """
 initial: plan
-tools: {clock: {command: [x]}}
+tools: {clock: {description: Tells the time}}
 states:
   plan: {type: planner, transition: {next: [work]}}
   work: {type: executor, tools: [clock], transition: {next: [work, bye]}}
@@ -216,11 +216,23 @@ def test_budgets_from_the_command_line(tmp_path: Path) -> None:
             if limit:
                 assert result.code in (0, 1)
     with Server(text("I th", "ink", hang=30, hang_after=1)) as server:
-        result = chat(tmp_path, path, "--timeout", "1", "--base-url", server.url, "--store",
+        result = chat(tmp_path, path, "--timeout", "3", "--base-url", server.url, "--store",
                       "memory", stdin="a\n")  # fmt: skip
         assert result.code == 1
-        assert "stopped by a limit, timeout: 1 seconds at work" in result.err
+        assert "stopped by a limit, timeout: 3 seconds at work" in result.err
         assert "I th [cut off]" in result.out
+
+
+def test_a_budget_of_money_without_prices_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path, TALK)
+    with Server(brain=echo) as server:
+        where = ("--model", "m", "--base-url", server.url, "--store", "memory")
+        result = chat(tmp_path, path, *where, "--budget-cost", "1", stdin="a\n")
+        assert "no price of m is known, so max_cost counts only what the server says" in result.err
+        assert "no price" not in chat(tmp_path, path, *where, stdin="a\n").err
+        priced = written(tmp_path, f"model: {{prices: {{input: 1, output: 1}}}}\n{TALK}", "p.yaml")
+        result = chat(tmp_path, priced, *where, "--budget-cost", "1", stdin="a\n")
+        assert "no price" not in result.err
 
 
 def test_limited_is_resumable(tmp_path: Path) -> None:
@@ -284,12 +296,91 @@ def test_sessions_show_the_choices_with_their_attempts(tmp_path: Path) -> None:
         ("fallback", ["green", "blue"]), ("model", ['{"next_state": "bye"}'])]  # fmt: skip
 
 
+def test_models_of_states_and_second_looks_from_the_graph(tmp_path: Path) -> None:
+    """Their own names, addresses and settings; `--model` takes the place of all names."""
+    with Server(brain=echo) as first, Server(brain=echo) as second:
+        graph = TALK.replace(
+            "prompt: Help.", f'model: {{name: other, base_url: "{second.url}", seed: 3}}\n'
+            "    prompt: Help.",
+        )  # fmt: skip
+        graph += "  goal: {type: goal, goal: {objective: x}, transition: {next: [bye]}}\n"
+        path = written(tmp_path, f"model: {{name: main, temperature: 1, check: judge}}\n{graph}")
+        env = {"STATECLI_BASE_URL": first.url}
+        result = chat(tmp_path, path, "--force", stdin="hi\n", **env)
+        assert result.out.splitlines()[0] == (
+            f"model: main at {first.url}, from the graph, other in 'answer'"
+        )
+        assert first.requests == []
+        assert [(r["model"], r["seed"], r["temperature"]) for r in second.requests] == [
+            ("other", 3, 1)] * 2  # fmt: skip
+        result = chat(tmp_path, path, "--force", "--model", "mine", stdin="hi\n", **env)
+        assert {r["model"] for r in second.requests[2:]} == {"mine"}
+        assert first.requests == [], "the address of a state stays with it"
+        url = ("--base-url", first.url)
+        chat(tmp_path, path, "--force", "--model", "mine", *url, stdin="hi\n", **env)
+        assert {r["model"] for r in first.requests} == {"mine"}
+
+
+def test_a_state_cannot_have_a_model_that_plays_whole_graphs(tmp_path: Path) -> None:
+    path = written(tmp_path, TALK.replace("prompt: Help.", "model: rules\n    prompt: Help."))
+    result = chat(tmp_path, path, stdin="hi\n", STATECLI_MODEL="m", OPENAI_API_KEY=FAKE)
+    assert result.code == 2
+    assert "'rules', from 'answer' in the graph, plays whole graphs" in result.err
+
+
+def test_without_the_package_the_way_out_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    result = chat(tmp_path, written(tmp_path, TALK), "--model", "ollama:x", stdin="hi\n")
+    assert result.code == 2
+    assert "needs the package openai" in result.err
+    assert "pip install 'statecli[llm]'" in result.err
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import statecli",
+        "import statecli; statecli.Run; statecli.load",
+        "from statecli.cli.app import main; main(['validate', 'graphs'])",
+        "from statecli.cli.app import main; main(['chat', 'graphs/greeting.yaml'])",
+    ],
+)
+def test_nothing_else_loads_a_client(code: str, tmp_path: Path) -> None:
+    shown = "; import sys; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    out = subprocess.run(
+        [sys.executable, "-c", code + shown], capture_output=True, text=True, check=True, input="",
+        cwd=REPOSITORY, env={**os.environ, "STATECLI_DATA": str(tmp_path), "STATECLI_MODEL": ""},
+    ).stdout  # fmt: skip
+    for heavy in ("openai", "httpx", "httpx2", "pydantic", "mcp"):
+        assert f"'{heavy}'" not in out
+
+
+def test_a_run_from_python() -> None:
+    import statecli
+    from statecli.llm.openai_compatible import model
+
+    graph = load("g.yaml", TALK).graph
+    assert graph is not None
+    with Server(brain=echo) as server:
+        provider = model("openai:test", server.url, temperature=0)
+        run_ = statecli.Run(graph, provider=provider)
+        run_.run(halt_after=["answer"], inputs={"line": "hi"})
+        assert run_.data["messages"][-1]["content"] == "You said: hi"
+        from statecli.session.drive import finished
+
+        finished(provider.aclose(), waits=True)
+
+
 # --- recordings -----------------------------------------------------------------------------------
 
 WORK = """
 initial: hear
 fields: {intent: {type: enum, values: [go, stop]}, zone: {type: str}}
-tools: {clock: {command: [x], description: Tells the time}}
+tools: {clock: {description: Tells the time}}
 states:
   hear: {type: user, transition: {next: [find]}}
   find: {type: agent, prompt: Find out., writes: [intent],
@@ -425,6 +516,18 @@ def test_a_key_goes_to_its_server_and_nowhere_else(tmp_path: Path, debug: tuple[
         assert FAKE.encode() not in file.read_bytes(), file
 
 
+def test_a_password_in_an_address_is_not_told(tmp_path: Path) -> None:
+    path = written(tmp_path, TALK)
+    with Server(status(401), brain=echo) as server:
+        url = server.url.replace("http://", "http://me:my-own-password-1@")
+        result = chat(tmp_path, path, "--model", "m", "--base-url", f"{url}?key=other", stdin="a\n")
+        assert result.code == 1
+        assert f"--base-url {server.url}" in result.err
+        assert "does not take the key (401)" in result.err
+        assert "own-password" not in result.out + result.err
+        assert "other" not in result.out + result.err
+
+
 def test_a_recording_keeps_no_secret_that_the_person_types(tmp_path: Path) -> None:
     path, file = written(tmp_path, TALK), tmp_path / "r.yaml"
     with Server(brain=echo) as server:
@@ -536,7 +639,13 @@ def test_a_state_cannot_smuggle_an_address_in(tmp_path: Path) -> None:
 def test_a_stranger_s_address_is_asked_about_once(tmp_path: Path) -> None:
     with Server(brain=echo) as server:
         path = written(tmp_path, hostile(server))
-        env = {"OPENAI_API_KEY": FAKE}
+        env: dict[str, Any] = {"OPENAI_API_KEY": FAKE}
+        for key, code in (("C-d", 2), ("C-c", 130)):
+            with Terminal(tmp_path / "no", "chat", str(path), columns=300, **env) as terminal:
+                terminal.wait_for_prompt()
+                terminal.press(key)
+                assert terminal.code() == code, terminal.screen()
+                assert not any("fault" in line for line in terminal.screen())
         for answer, code in (("no", 2), ("", 2)):
             with Terminal(tmp_path / "no", "chat", str(path), columns=300, **env) as terminal:
                 if answer:
@@ -595,6 +704,25 @@ def test_ctrl_c_in_a_hang_keeps_what_was_said_and_the_session_goes_on(tmp_path: 
         assert sent == ["Help.", "hello", "Let me think", "again", "Let me think", "go on"]
 
 
+@pytest.mark.skipif(TMUX is None, reason="needs tmux")
+def test_another_model_in_the_middle_of_a_chat(tmp_path: Path) -> None:
+    loop = "initial: hear\nstates: {hear: {type: user, transition: {next: [answer]}}, "
+    loop += "answer: {type: agent, transition: {next: [hear]}}}\n"
+    path = written(tmp_path, loop)
+    with Server(brain=echo) as server:
+        words = ("chat", str(path), "--model", "rules")
+        with Terminal(tmp_path, *words, STATECLI_BASE_URL=server.url) as terminal:
+            terminal.type("one")
+            terminal.wait("[answer]")
+            terminal.type("/model some-model")
+            terminal.wait(f"some-model at {server.url} plays the model now")
+            terminal.type("two")
+            terminal.wait("You said: two")
+            terminal.type("/quit")
+            assert terminal.code() == 0
+        assert [r["model"] for r in server.requests] == ["some-model"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_off_a_terminal_ends_a_hang_at_once(tmp_path: Path) -> None:
     path = written(tmp_path, TALK)
@@ -618,3 +746,19 @@ def test_ctrl_c_off_a_terminal_ends_a_hang_at_once(tmp_path: Path) -> None:
         assert "Traceback" not in err
         assert "session t; go on with: " in err
     assert "> hello" in run_sessions(tmp_path, "show", "t").out
+
+
+@pytest.mark.skipif(TMUX is None, reason="needs tmux")
+def test_a_person_sees_what_is_waited_for(tmp_path: Path) -> None:
+    """While it is waited, not afterwards; and Ctrl-C ends the wait."""
+    path = written(tmp_path, TALK)
+    with Server(status(429, "slow down", retry_after="50")) as server:
+        words = ("chat", str(path), "--model", "m", "--base-url", server.url)
+        with Terminal(tmp_path, *words, columns=200) as terminal:
+            terminal.wait_for_prompt()
+            terminal.press("-l", "hello")
+            terminal.press("Enter")
+            terminal.wait("too many requests (429): slow down; asking again in 5")
+            terminal.press("C-c")
+            terminal.wait("stopped; what was said is kept")
+        assert len(server.requests) == 1

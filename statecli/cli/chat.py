@@ -123,9 +123,17 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     terminal = typed and sys.stdout.isatty() and not args.json
     say = tell if args.json else show
     lines, screen = _ends(args, graph, terminal=terminal)
-    models = Models(args, opened)
+    models = Models(
+        opened,
+        model=args.model or "",
+        base_url=args.base_url or "",
+        streams=not args.no_stream,
+    )
     provider, first = await models.chosen(opening.confirming(lines) if terminal else None)
     say(plain(first))
+    warning = models.warning(provider)
+    if warning:
+        tell(warning)
     store = _traced(args, open_store(args, opened.config))
     held = opening.Held()
     talk: Talk | None = None
@@ -239,7 +247,9 @@ def _again(args: argparse.Namespace, run_: str) -> str:
     if args.model and not args.model.startswith(("script:", "replay:")):
         words += ["--model", args.model]
     if args.base_url:
-        words += ["--base-url", args.base_url]
+        from statecli.llm.servers import shown
+
+        words += ["--base-url", shown(args.base_url)]
     return shlex.join(words + (["--allow-plugins"] if args.allow_plugins else []))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import os
 from collections.abc import Iterator
@@ -10,21 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statecli.cli.running import Opened, data_folder, own_config
+from statecli.config.trust import NAME, Trust, host_of, is_local, is_trusted, trusted_hosts
 from statecli.discover import reason_of
+from statecli.llm.openai_compatible import OpenAICompatible, Target, Targets
+from statecli.llm.servers import DEFAULT, Key, Level, Wanted, is_known, shown, table, wanted
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
+from statecli.session.session import digest
 from statecli.text.document import MAX_BYTES
 from statecli.text.excerpt import plain
 
 if TYPE_CHECKING:
     from statecli.config import Config
-    from statecli.config.trust import Confirm, Trust
-    from statecli.llm.openai_compatible import Target
-    from statecli.llm.servers import Level, Wanted
+    from statecli.config.trust import Confirm
     from statecli.model.graph import State
     from statecli.model.ports import Provider
 
-MODELS = ("rules", "human", "script:FILE", "replay:FILE")
 #: What plays without a server.
 _BUILT_IN = ("rules", "human")
 _FILES = ("script:", "replay:")
@@ -37,11 +37,22 @@ _MOST = 3
 
 
 class Models:
-    """Finds the models that the options, a graph, the environment and the config mean."""
+    """Finds the models that the options (`model`, `base_url`), a graph (if there is one), the
+    environment and the config mean. `streams`: answers come as they are written."""
 
-    def __init__(self, args: argparse.Namespace, opened: Opened) -> None:
-        self.args = args
+    def __init__(
+        self,
+        opened: Opened | None = None,
+        *,
+        model: str = "",
+        base_url: str = "",
+        streams: bool = True,
+    ) -> None:
         self.opened = opened
+        self.model = model
+        self.base_url = base_url
+        self.streams = streams
+        self.states = list(opened.graph.states.values()) if opened is not None else []
         self.own: Config = own_config()
 
     async def chosen(self, confirm: Confirm | None) -> tuple[Provider, str]:
@@ -50,8 +61,6 @@ class Models:
         Raises Unable for a model that was asked for and cannot be used: nothing else takes its
         place without being asked. `confirm` asks the person whether a graph's address may be used.
         """
-        from statecli.llm.servers import wanted
-
         found = wanted(self._levels(None, "from --model"))
         if found is None:
             self._nowhere_else()
@@ -61,19 +70,32 @@ class Models:
         targets = await self._targets("from --model", confirm)
         return self._served(targets, found.origin)
 
-    def named(self, name: str) -> Provider:
-        """The provider of a name that is given while a chat runs."""
+    def warning(self, provider: Provider) -> str:
+        """What the person should know of a limit that cannot be kept; else an empty text."""
+        limits = self.opened.graph.limits if self.opened is not None else {}
+        if not limits.get("max_cost") or not isinstance(provider, OpenAICompatible):
+            return ""
+        targets = (t.wanted for t in provider.targets.all() if not t.wanted.settings.get("prices"))
+        names = ", ".join(dict.fromkeys(wanted.name for wanted in targets))
+        if not names:
+            return ""
+        told = f"no price of {names} is known, so max_cost counts only what the server says itself"
+        return plain(f"{told}; prices: {{input: X, output: Y}} in 'model' are for a million tokens")
+
+    def named(self, name: str, origin: str = "from /model") -> Provider:
+        """The provider of a name alone, as it is given while a chat runs. Nobody is asked: an
+        address that is not allowed yet is not used."""
         if _plays_itself(name):
-            return named(name, "from /model")
-        found = self._wanted(None, "from /model", name)
+            return _plays(name)
+        found = self._wanted(None, origin, name)
         if self._asks(found) and self._answered(found) is not True:
-            host = found.url.partition("://")[2].partition("/")[0]
-            raise Unable(f"{found.url_origin}, {host} has not been allowed", "begin with --model")
+            url = plain(shown(found.url))
+            raise Unable(f"{url}, {found.url_origin}, has not been allowed", "begin with --model")
         targets: dict[tuple[str, str] | None, Target] = {None: self._target(found)}
-        return self._served(targets, "from /model")[0]
+        return self._served(targets, origin)[0]
 
     def _built_in(self, name: str, origin: str) -> tuple[Provider, str]:
-        provider = named(name, origin)
+        provider = _plays(name)
         about = _ABOUT.get(provider.label)
         return provider, f"model: {provider.label}, {origin}" + (f" ({about})" if about else "")
 
@@ -81,47 +103,38 @@ class Models:
 
     def _levels(self, state: State | None, origin: str, name: str = "") -> list[Level]:
         """The places where a model may be configured, those that win first."""
-        from statecli.llm.servers import Level, table
-
-        options = {"name": name or self.args.model, "base_url": self.args.base_url}
+        options = {"name": name or self.model, "base_url": self.base_url}
         environment = {
             "name": os.environ.get("STATECLI_MODEL"),
             "base_url": os.environ.get("STATECLI_BASE_URL"),
         }
-        settings, config = self.opened.graph.settings, self.opened.config
         levels = [Level(origin, options, url_origin="from --base-url")]
         if state is not None and table(state.settings.get("model")):
             of_state = table(state.settings["model"])
             levels.append(Level(f"from '{state.name}' in the graph", of_state, own=False))
-        return [
-            *levels,
-            Level("from the graph", table(settings.get("model")), own=False),
-            Level("from STATECLI_MODEL", environment, url_origin="from STATECLI_BASE_URL"),
-            Level(f"from {config.file}", config.model, own=not self._beside(config)),
-            Level(f"from {self.own.file}", self.own.model),
-        ]
-
-    def _beside(self, config: Config) -> bool:
-        """Whether a config came with the graph: it stands in a folder around it."""
-        if config.directory is None:
-            return False
-        return Path(self.opened.path).resolve().is_relative_to(Path(config.directory).resolve())
+        if self.opened is not None:
+            of_graph = table(self.opened.graph.settings.get("model"))
+            levels.append(Level("from the graph", of_graph, own=False))
+        levels.append(
+            Level("from STATECLI_MODEL", environment, url_origin="from STATECLI_BASE_URL")
+        )
+        if self.opened is not None:
+            config = self.opened.config
+            own = not _beside(config, self.opened.path)
+            levels.append(Level(f"from {config.file}", config.model, own))
+        return [*levels, Level(f"from {self.own.file}", self.own.model)]
 
     def _nowhere_else(self) -> None:
         """Raises Unable where single states name a model and nothing names one for the others."""
-        from statecli.llm.servers import table
-
-        states = self.opened.graph.states.values()
-        names = [s.name for s in states if table(s.settings.get("model")).get("name")]
+        names = [s.name for s in self.states if table(s.settings.get("model")).get("name")]
         if names:
             listed = ", ".join(f"'{plain(name)}'" for name in names[:_MOST])
             way = "name one in the graph's 'model', or with --model"
-            raise Unable(f"only {listed} names a model, and no other state has one", way)
+            told = f"nothing names a model for the states besides {listed}"
+            raise Unable(told, way)
 
     def _wanted(self, state: State | None, origin: str, name: str = "", check: str = "") -> Wanted:
         """The model of a state. Raises Unable for a name that can be none."""
-        from statecli.llm.servers import Level, wanted
-
         levels = self._levels(state, origin, name)
         if check:
             levels.insert(0, Level("from 'check' in the graph", {"name": check}, own=False))
@@ -133,7 +146,7 @@ class Models:
             what = f"'{plain(found.name)}', {found.origin}"
             raise Unable(f"{what}, plays whole graphs, not one state", "--model chooses it")
         hint = did_you_mean(found.name, _BUILT_IN)
-        if hint and found.url_origin == found.origin:
+        if hint and found.url == DEFAULT.url:
             raise Unable(f"no model is named '{plain(found.name)}', {found.origin}", hint)
         if not found.url.startswith(("http://", "https://")):
             url = plain(found.url)
@@ -147,76 +160,53 @@ class Models:
     ) -> dict[tuple[str, str] | None, Target]:
         """The model of the graph (None), and those of states and of their second looks."""
         found: dict[tuple[str, str] | None, Target] = {}
-        for key, wanted in self._all(origin):
-            await self._allowed(wanted, confirm)
-            found[key] = self._target(wanted)
+        for key, model in self._all(origin):
+            await self._allowed(model, confirm)
+            found[key] = self._target(model)
         return found
 
     def _all(self, origin: str) -> Iterator[tuple[tuple[str, str] | None, Wanted]]:
-        from statecli.llm.servers import table
-
-        default = self._wanted(None, origin)
-        yield None, default
-        general = table(self.opened.graph.settings.get("model")).get("check")
-        for state in self.opened.graph.states.values():
+        yield None, self._wanted(None, origin)
+        settings = self.opened.graph.settings if self.opened is not None else {}
+        general = table(settings.get("model")).get("check")
+        for state in self.states:
             own = table(state.settings.get("model"))
             if own:
                 yield ("state", state.name), self._wanted(state, origin)
             check = own.get("check") or general
             if state.kind == "goal" and isinstance(check, str) and check.strip():
-                wanted = self._wanted(state, origin, check=check)
-                yield ("check", state.name), wanted
+                yield ("check", state.name), self._wanted(state, origin, check=check)
 
     def _asks(self, wanted: Wanted) -> bool:
         """Whether an address (or a key for it) is a stranger's choice that nobody allowed yet."""
-        from statecli.config.trust import is_local, is_trusted, trusted_hosts
-
         if wanted.own:
             return False
         if is_local(wanted.url):  # it gets no key
             return False
         return wanted.key_named or not is_trusted(wanted.url, trusted_hosts(self.own.trust))
 
-    def _trust(self) -> Trust:
-        from statecli.config.trust import NAME, Trust
-
-        return Trust(data_folder() / NAME)
-
-    def _thing(self, wanted: Wanted) -> str:
-        from statecli.llm.servers import Key
-
-        key = f" with {wanted.variable}" if Key(wanted.variable) else ""
-        return f"model {wanted.url}{key}"
+    def _digest(self) -> str:
+        return digest(self.opened.text) if self.opened is not None else ""
 
     def _answered(self, wanted: Wanted) -> bool | None:
-        from statecli.session.session import digest
-
-        return self._trust().answered(digest(self.opened.text), self._thing(wanted))
+        return Trust(data_folder() / NAME).answered(self._digest(), _thing(wanted))
 
     async def _allowed(self, wanted: Wanted, confirm: Confirm | None) -> None:
         """Ask once whether the conversation, and a key, may go to a stranger's address."""
         if not self._asks(wanted):
             return
-        from statecli.config.trust import host_of
-        from statecli.llm.servers import Key, shown
-        from statecli.session.session import digest
-
         key = f" and your {wanted.variable}" if Key(wanted.variable) else ""
         question = (
             f"This conversation{key} would be sent to {plain(shown(wanted.url))}, an address "
             f"{wanted.url_origin}. Is that all right?"
         )
-        trust, thing = self._trust(), self._thing(wanted)
+        trust, thing = Trust(data_folder() / NAME), _thing(wanted)
         way = f"STATECLI_TRUST={plain(host_of(wanted.url)[0])} allows it; --base-url goes elsewhere"
-        if not await trust.allows(digest(self.opened.text), thing, question, confirm, way):
+        if not await trust.allows(self._digest(), thing, question, confirm, way):
             raise Unable(trust.refused(plain(shown(wanted.url))), way)
 
     def _target(self, wanted: Wanted) -> Target:
         """The model with its key. Raises Unable where one is needed and not set."""
-        from statecli.config.trust import is_local
-        from statecli.llm.openai_compatible import Target
-        from statecli.llm.servers import Key, is_known
-
         local = is_local(wanted.url)
         key = Key("" if local and not wanted.own else wanted.variable)
         if not key and not local and is_known(wanted.url):
@@ -228,8 +218,6 @@ class Models:
         self, targets: dict[tuple[str, str] | None, Target], origin: str
     ) -> tuple[Provider, str]:
         """The provider of models on servers, and the first line of a chat."""
-        from statecli.llm.openai_compatible import OpenAICompatible, Targets
-
         default = targets[None]
         if importlib.util.find_spec("openai") is None:
             told = f"the model '{plain(default.wanted.name)}', {origin}, needs the package openai"
@@ -237,9 +225,7 @@ class Models:
         of = {key: target for key, target in targets.items() if key is not None}
         states = {name: target for (what, name), target in of.items() if what == "state"}
         checks = {name: target for (what, name), target in of.items() if what == "check"}
-        provider = OpenAICompatible(
-            Targets(default, states, checks), streams=not self.args.no_stream
-        )
+        provider = OpenAICompatible(Targets(default, states, checks), streams=self.streams)
         others = [
             f"{target.wanted.name} in '{name}'"
             for name, target in states.items()
@@ -254,6 +240,24 @@ def _plays_itself(name: str) -> bool:
 
 
 def named(name: str, origin: str = "from --model") -> Provider:
+    """The provider of a name, for a command that has no graph to look at."""
+    return _plays(name) if _plays_itself(name) else Models().named(name, origin)
+
+
+def _beside(config: Config, path: str) -> bool:
+    """Whether a config came with a graph: it stands in a folder around it."""
+    if config.directory is None:
+        return False
+    return Path(path).resolve().is_relative_to(Path(config.directory).resolve())
+
+
+def _thing(wanted: Wanted) -> str:
+    """What is remembered of an answer: the address, and which key would go there."""
+    key = f" with {wanted.variable}" if Key(wanted.variable) else ""
+    return f"model {shown(wanted.url)}{key}"
+
+
+def _plays(name: str) -> Provider:
     """The provider of a name that needs no server."""
     if name == "rules":
         from statecli.llm.rules import RulesProvider
@@ -263,10 +267,7 @@ def named(name: str, origin: str = "from --model") -> Provider:
         from statecli.llm.human import HumanProvider
 
         return HumanProvider()
-    if name.startswith(_FILES):
-        return _played(name)
-    way = did_you_mean(name, _BUILT_IN) or f"built in are {', '.join(MODELS)}"
-    raise Unable(f"no model is named '{plain(name)}', {origin}", way)
+    return _played(name)
 
 
 def _played(name: str) -> Provider:

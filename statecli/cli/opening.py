@@ -16,6 +16,7 @@ from statecli.llm import asking
 from statecli.llm.script import ScriptProvider
 from statecli.model.event import Event, Waiting
 from statecli.model.nearest import did_you_mean
+from statecli.model.ports import EndOfInput
 from statecli.model.snapshot import Snapshot
 from statecli.model.unable import Unable
 from statecli.session.session import Open, Session, digest, effective
@@ -36,7 +37,10 @@ def confirming(ask: Ask) -> Confirm:
     """Asks a person yes or no, before the chat begins."""
 
     async def confirm(question: str) -> bool:
-        return await asking.yes_no(ask, question)
+        try:
+            return await asking.yes_no(ask, question)
+        except EndOfInput:
+            raise Unable("the question was not answered, so nothing was done") from None
 
     return confirm
 

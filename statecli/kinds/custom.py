@@ -160,11 +160,11 @@ class Agent:
     async def call_llm(self, context: Any, json_schema: Any = None) -> arkos.AIMessage:
         """One model call; with a schema the content is JSON text."""
         step = self.step
-        texts = [str(getattr(message, "content", message)) for message in context or ()]
+        given = tuple(map(_message, context or ()))
         schema = _schema(json_schema)
         what = "structured" if schema is not None else "reply"
-        note = texts[-1] if texts else ""
-        request = step.request(what, note, schema=schema, note=note)
+        note = given[-1]["content"] if given else ""
+        request = step.request(what, schema=schema, note=note, context=given)
         async for piece in step.ask(request, shown=False):
             if piece is None:
                 await self.pause()
@@ -243,6 +243,12 @@ def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError) as error:
         raise ModelError(f"this is no plain data: {error}") from None
     return found
+
+
+def _message(message: Any) -> dict[str, str]:
+    """A message of the documents' classes, or anything else that is said, as the API has it."""
+    content = str(getattr(message, "content", message))
+    return {"role": str(getattr(message, "role", "user")), "content": content}
 
 
 def _schema(value: Any) -> dict[str, Any] | None:

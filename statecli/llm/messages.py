@@ -17,6 +17,8 @@ from statecli.model.ports import Exchange, Option, Request, ToolSpec
 SPOKEN = ("reply", "turn", "delta", "step")
 #: Requests that show a model nothing of the conversation but what stands in their prompt.
 _APART = ("check",)
+#: Requests whose `note` says why the last answer could not be taken.
+_REPAIRED = ("delta", "choice", "tool", "arguments", "plan", "skill")
 #: What a model is told of one message of the conversation.
 MAX_MESSAGE = 100_000
 _ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
@@ -36,7 +38,7 @@ class Sheet(NamedTuple):
 def sheet(request: Request, *, words: bool = False) -> Sheet:
     """A request as it is sent. `words`: the server takes no schemas, so they stand in the text."""
     schema = _schema(request)
-    tools = request.tools if request.what in ("turn", "step") else ()
+    tools = request.tools if request.what in SPOKEN else ()
     called = [exchange.call.name for exchange in request.transcript]
     names = _names([*(tool.name for tool in tools), *called])
     in_words = schema if words or tools else None
@@ -81,7 +83,7 @@ def _system(request: Request) -> Iterator[dict[str, Any]]:
 def _conversation(request: Request) -> Iterator[dict[str, Any]]:
     if request.what in _APART:
         return
-    for number, message in enumerate(request.snapshot.data.get("messages") or ()):
+    for number, message in enumerate(_said(request)):
         role, content = _read(message)
         if not content:
             continue
@@ -91,6 +93,13 @@ def _conversation(request: Request) -> Iterator[dict[str, Any]]:
             yield {"role": "tool", "tool_call_id": call, "content": content}
         else:
             yield {"role": role, "content": content}
+
+
+def _said(request: Request) -> list[Any]:
+    """The conversation, or what a state says instead of it."""
+    if request.context is not None:
+        return list(request.context)
+    return list(request.snapshot.data.get("messages") or ())
 
 
 def _read(message: object) -> tuple[str, str]:
@@ -131,7 +140,7 @@ def _closing(request: Request, in_words: Mapping[str, Any] | None) -> Iterator[d
 
 def _awaits_an_answer(request: Request) -> bool:
     """Whether the conversation ends with something that a model answers by itself."""
-    messages = list(request.snapshot.data.get("messages") or ())
+    messages = _said(request)
     return bool(messages) and _read(messages[-1])[0] in ("user", "tool")
 
 
@@ -149,14 +158,12 @@ def _instruction(request: Request) -> str:
         plan = request.snapshot.data.get("plan")
         rows = [f"{number}. {item}" for number, item in enumerate(plan, 1)] if is_list(plan) else []
         values.update(step=request.note, plan="\n".join(rows))
-    elif what == "structured" and request.note and request.note != request.prompt:
-        return request.note
     return _prompt(request, what, **values)
 
 
 def _repair(request: Request) -> Iterator[dict[str, Any]]:
     """That the last answer could not be taken, and why."""
-    if request.note and request.what not in ("step", "check", "structured"):
+    if request.note and request.what in _REPAIRED:
         yield {"role": "user", "content": _prompt(request, "repair", reason=request.note)}
 
 

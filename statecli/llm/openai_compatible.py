@@ -10,8 +10,9 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
-from statecli.llm.servers import DEFAULT, Key, Wanted, shown
+from statecli.llm.servers import DEFAULT, Key, Level, Wanted, shown, wanted
 from statecli.model.ports import Ask, Chunk, Request
 
 #: Seconds without a sign of the server before it is given up.
@@ -114,6 +115,14 @@ class OpenAICompatible:
         return self._without.setdefault((target.wanted.url, target.wanted.name), set())
 
 
+def model(name: str, base_url: str = "", **settings: Any) -> OpenAICompatible:
+    """A model for Python: ``Run(graph, provider=model("openai:gpt-5-mini"))``. `settings` are those
+    of `model` in a graph; the key comes from the environment."""
+    found = wanted([Level("from Python", {**settings, "name": name, "base_url": base_url})])
+    assert found is not None
+    return OpenAICompatible(Targets(Target(found, Key(found.variable)), {}, {}))
+
+
 def _client(target: Target) -> Any:
     import openai
 
@@ -123,10 +132,12 @@ def _client(target: Target) -> Any:
         names = ("OpenAI-Organization", "OpenAI-Project", *_custom_headers())
         headers.update(dict.fromkeys(names, openai.omit))
     key = target.key.value or "none"
+    url, _, query = target.wanted.url.partition("?")
     return openai.AsyncOpenAI(
         api_key=key,
         admin_api_key="",
-        base_url=target.wanted.url,
+        base_url=url,
+        default_query=dict(parse_qsl(query)),
         max_retries=0,
         default_headers={**headers, "Authorization": f"Bearer {key}"},
         timeout=openai.Timeout(target.seconds, connect=min(CONNECT, target.seconds)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from statecli.llm.answers import Spoken, answer, value_in
@@ -27,6 +28,12 @@ _OPTIONAL = {
     "seed": ("seed",),
     "max_tokens": ("max_tokens",),
 }
+#: How it is told that something is left out, where that is not a setting of the graph.
+_LEFT_OUT = {
+    "response_format": "takes no JSON schemas; it is asked in words",
+    "stream_options": "",
+    "max_tokens": "knows 'max_tokens' by its newer name",
+}
 #: Settings of `model` that are sent as they are.
 _SETTINGS = ("temperature", "top_p", "max_tokens", "seed")
 #: Requests whose text is shown only as far as it is the "reply" of a JSON object.
@@ -48,8 +55,9 @@ class Sending:
     async def run(self) -> AsyncGenerator[Chunk]:
         """Everything that comes of it. Raises ModelError."""
         found = Assembly()
-        async for chunk in self._asked(self._sheet, found):
-            yield chunk
+        async with aclosing(self._asked(self._sheet, found)) as chunks:
+            async for chunk in chunks:
+                yield chunk
         sent, text = self._sheet(), answer(self.spoken.text)
         calls = found.calls(sent.names, self.provider.secrets)
         if self.request.what in _WRAPPED and not calls:
@@ -104,7 +112,7 @@ class Sending:
 
     # --- asking -----------------------------------------------------------------------------------
 
-    async def _asked(self, written: Callable[[], Sheet], found: Assembly) -> AsyncIterator[Chunk]:
+    async def _asked(self, written: Callable[[], Sheet], found: Assembly) -> AsyncGenerator[Chunk]:
         """Send a request until something comes back; text as it comes. Nothing is sent again once
         some of an answer has arrived."""
         tries = 0
@@ -115,10 +123,11 @@ class Sending:
             sent = written()
             given = self._parameters(sent)
             try:
-                async for text in self._pieces(given, found):
-                    new = self._taken(scrubber.take(text))
-                    if new:
-                        yield Chunk(text=new)
+                async with aclosing(self._pieces(given, found)) as pieces:
+                    async for text in pieces:
+                        new = self._taken(scrubber.take(text))
+                        if new:
+                            yield Chunk(text=new)
                 what = self._lacking(found)
             except Exception as error:
                 what = self._trouble(error)
@@ -127,8 +136,11 @@ class Sending:
                 self._billed(sent, found)
                 yield Chunk(text=new)
                 return
-            if not found.began and self._leaves_out(what, given):
+            left_out = "" if found.began else self._leaves_out(what, given)
+            if left_out:
                 tries -= 1
+                told = _LEFT_OUT.get(left_out, f"does not take '{left_out}', which is left out")
+                yield Chunk(note=f"{self.target.where} {told}" if told else "")
                 continue
             if found.began or not what.again or tries >= ATTEMPTS:
                 self._billed(sent, found)
@@ -146,7 +158,7 @@ class Sending:
         self.spoken.text += text
         return ""
 
-    async def _pieces(self, given: dict[str, Any], found: Assembly) -> AsyncIterator[str]:
+    async def _pieces(self, given: dict[str, Any], found: Assembly) -> AsyncGenerator[str]:
         """The text of one answer, as it comes; everything else is put together in `found`."""
         create = self.client.chat.completions.create
         if not self.provider.streams:
@@ -217,19 +229,19 @@ class Sending:
             return found._replace(message=f"{self.target.where} does not take the key (401); {way}")
         return found
 
-    def _leaves_out(self, what: Trouble, given: dict[str, Any]) -> bool:
-        """Whether what a server refuses may go through without something; that is remembered."""
+    def _leaves_out(self, what: Trouble, given: dict[str, Any]) -> str:
+        """Without what the thing that a server refuses may go through; that is remembered."""
         if what.status not in (400, 404, 415, 422, 500, 501):
-            return False
+            return ""
         text = f"{what.param} {what.message}".casefold()
         for name, words in _OPTIONAL.items():
             if name in given and any(word in text for word in words):
                 self.without.add(name)
-                return True
+                return name
         if what.status in (400, 422) and "response_format" in given and "context" not in text:
             self.without.add("response_format")
-            return True
-        return False
+            return "response_format"
+        return ""
 
     def _billed(self, sent: Sheet, found: Assembly) -> None:
         size = len(json.dumps([sent.messages, sent.tools], ensure_ascii=False))

@@ -37,12 +37,14 @@ def trouble(error: Exception, where: str, seconds: float, secrets: Collection[st
     """What an error of the SDK means. `where`: the server's address, without anything secret."""
     import openai
 
-    if isinstance(error, openai.APITimeoutError):
+    # In the middle of a stream older versions of the SDK let the errors of its client through.
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if isinstance(error, openai.APITimeoutError) or "TimeoutException" in names:
         way = "a longer 'timeout' in 'model' gives it more"
         return Trouble(f"{where} sent nothing for {seconds:g} seconds; {way}")
     if isinstance(error, openai.APIStatusError):
         return _status(error, where, secrets)
-    if isinstance(error, openai.APIConnectionError):
+    if isinstance(error, openai.APIConnectionError) or "TransportError" in names:
         told = f"no answer from {where} ({_cause(error)}); does the server run?"
         return Trouble(told, again=True, cut=f"{where} broke the connection")
     if isinstance(error, openai.APIError):

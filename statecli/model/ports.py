@@ -66,7 +66,8 @@ class Request(NamedTuple):
     look at a goal: `{agree, quote, reason}`), skill, structured (what a custom kind asks for).
     `prompt` is the system text; the conversation is in `snapshot.data["messages"]`. `note`: what
     was wrong with the last answer, or what it is about. `seconds`: an answer that takes longer is
-    given up with TimeoutError (None, or a person who answers: never).
+    given up with TimeoutError (None, or a person who answers: never). `context`: messages that are
+    sent in place of the conversation.
     """
 
     what: str
@@ -80,6 +81,7 @@ class Request(NamedTuple):
     transcript: tuple[Exchange, ...] = ()
     note: str = ""
     seconds: float | None = None
+    context: tuple[Mapping[str, Any], ...] | None = None
 
 
 class Chunk(NamedTuple):

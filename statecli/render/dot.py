@@ -26,7 +26,7 @@ from statecli.render.drawing import (
     Look,
 )
 from statecli.render.kinds import appearance
-from statecli.render.sizes import LABEL_SIZE, Line, contents, label_lines, label_size
+from statecli.render.sizes import GAP, LABEL_SIZE, MARKER, Line, contents, label_lines, label_size
 from statecli.render.theme import Colors, colors
 from statecli.text.excerpt import harmless
 
@@ -37,7 +37,7 @@ def lines(
     drawing: Drawing, look: Look, extra: Iterable[str] = (), *, bare: bool = False
 ) -> Iterator[str]:
     """The text, line by line. `extra` are attributes of the whole graph (``name=value``). `bare`:
-    without words, which stand in rooms of a size that is written, so that nothing moves."""
+    only what decides on places: boxes as rectangles with room around them, labels by their size."""
     palette = colors("light" if look.theme == "auto" else look.theme)
     yield f"digraph {_quoted(drawing.title)} {{"
     ranks = f"rankdir={look.rankdir} nodesep=0.4 ranksep=0.5 pad=0.2"
@@ -90,6 +90,10 @@ _ROOM = (
 
 def _box(box: Box, look: Look, palette: Colors, bare: bool) -> Iterator[str]:
     inside = contents(box, look.rankdir)
+    if bare and box.role not in MARKER:
+        wide, high = inside.width + 2 * GAP, inside.height + 2 * GAP
+        yield f"width={wide / 72:.3f} height={high / 72:.3f}"
+        return
     yield f"width={inside.width / 72:.3f} height={inside.height / 72:.3f}"
     if box.role in (START, BAR):
         shape = "circle" if box.role == START else "box"
@@ -114,8 +118,6 @@ def _box(box: Box, look: Look, palette: Colors, bare: bool) -> Iterator[str]:
     yield f'fillcolor="{fill}" color="{_emphasis(box, palette) or stroke}"'
     if box.mark.severity or box.mark.current or box.waits:
         yield f"penwidth={3 if box.mark.severity or box.mark.current else 1.6}"
-    if bare:
-        return
     tip = "\n".join(filter(None, [box.name, box.about, *box.mark.messages]))
     yield f"tooltip={_quoted(tip)}"
     yield f"label={_table(inside.lines, box, looks.glyph, palette)}"

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from statecli.render.drawing import Arrow
+from statecli.render.geometry import Course, Layout, Point, Spot
 from statecli.render.layer_ranks import Chain, Loop, Rows
-from statecli.render.layout import Course, Layout, Point, Spot
 
 #: Length of an arrow's head; the least room between rows; how much of a slant adds to it, at most.
 _HEAD, _GAP, _SLANT, _MORE = 7.5, 19.0, 0.06, 70.0

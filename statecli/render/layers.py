@@ -11,11 +11,11 @@ given up for large drawings goes by their size, never by the clock.
 from __future__ import annotations
 
 from statecli.render.drawing import Arrow, Drawing, Look
+from statecli.render.geometry import Course, Layout, Point, Spot
 from statecli.render.layer_courses import courses
 from statecli.render.layer_order import ordered
 from statecli.render.layer_places import places
 from statecli.render.layer_ranks import Size, components, rows
-from statecli.render.layout import Course, Layout, Point, Spot
 from statecli.render.sizes import contents, label_lines, label_size
 
 #: Between the parts of a drawing that no arrow joins.

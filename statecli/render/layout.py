@@ -9,34 +9,9 @@ from typing import Any, NamedTuple
 from statecli.model.unable import Unable
 from statecli.render import dot
 from statecli.render.drawing import Drawing, Look
+from statecli.render.ends import fitted
 from statecli.render.engine import Engine, TooSlow, run
-
-Point = tuple[float, float]
-
-
-class Spot(NamedTuple):
-    """A rectangle by its middle."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-class Course(NamedTuple):
-    """The way of an arrow: the points of a Bézier curve (one, then three for each piece), its tip,
-    and the middle of its label."""
-
-    points: tuple[Point, ...]
-    tip: Point
-    label: Point | None
-
-
-class Layout(NamedTuple):
-    width: float
-    height: float
-    boxes: Mapping[str, Spot]
-    arrows: Mapping[str, Course]
+from statecli.render.geometry import Course, Layout, Point, Spot
 
 
 class Attempt(NamedTuple):
@@ -97,7 +72,7 @@ def large(drawing: Drawing) -> bool:
 def laid_out(engine: Engine, drawing: Drawing, look: Look) -> tuple[Layout, str]:
     """Where everything stands, and what had to be given up for it."""
     answer = ask(engine, drawing, look, "json0")
-    return _read(json.loads(answer.output)), answer.said
+    return fitted(drawing, _read(json.loads(answer.output))), answer.said
 
 
 def _read(found: Mapping[str, Any]) -> Layout:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 
@@ -103,6 +104,29 @@ _OUTLINES: dict[str, Callable[[float, float, float, float], str]] = {
         rounded(x + 4, y, w - 4, h - 4, 6) + rounded(x, y + 4, w - 4, h - 4, 6)
     ),
 }
+
+
+#: The radius of round corners, and the cut of slanted ones.
+_ROUND = {"pill": 18.0, "rounded": 9.0, "double": 7.0, "group": 6.0, "ticket": 6.0}
+_SLANTED = {"hexagon": ("left", "right"), "arrow": ("right",)}
+
+
+def inset(shape: str, side: str, offset: float, width: float, height: float) -> float:
+    """How far within the rectangle the outline lies, at a place of a side that is `offset` from
+    the middle of that side."""
+    half = (width if side in ("top", "bottom") else height) / 2
+    corner = half - abs(offset)
+    if side in _SLANTED.get(shape, ()):
+        return (12.0 if shape == "hexagon" else 11.0) * min(1.0, abs(offset) / half)
+    if shape == "octagon":
+        return max(0.0, 8.0 - corner)
+    if shape == "folder":
+        return 6.0 if side == "top" and offset + half > 39 else 0.0
+    radius = min(_ROUND.get(shape, 0.0), height / 2)
+    if corner >= radius:
+        return 0.0
+    across = radius - max(0.0, corner)
+    return radius - math.sqrt(max(0.0, radius * radius - across * across))
 
 
 def outline(shape: str, x: float, y: float, w: float, h: float) -> str:

@@ -26,6 +26,8 @@ _PAD = 9.0
 #: What an outline needs at the left and right besides; a factor for slanted sides.
 _INSETS = {"hexagon": 13.0, "arrow": 12.0, "sides": 9.0, "octagon": 6.0, "pill": 4.0, "bars": 7.0,
            "double": 4.0, "note": 4.0, "ticket": 5.0}  # fmt: skip
+#: The room around a box in which no line of another arrow may run.
+GAP = 5.0
 MARKER = {START: (12.0, 12.0), END_MARK: (20.0, 20.0), BAR: (90.0, 6.0)}
 
 

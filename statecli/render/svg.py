@@ -25,8 +25,8 @@ from statecli.render.drawing import (
     Look,
     Mark,
 )
+from statecli.render.geometry import Course, Layout, Point, Spot
 from statecli.render.kinds import appearance, css_class
-from statecli.render.layout import Course, Layout, Point, Spot
 from statecli.render.legend import legend
 from statecli.render.outlines import num, outline
 from statecli.render.sizes import ICON, LABEL_SIZE, LEADING, contents, label_lines

@@ -40,6 +40,7 @@ from statecli.model.event import (
     Streamed,
     Undone,
     Waiting,
+    Warned,
 )
 from statecli.model.graph import END, WAITING_KINDS, Graph
 from statecli.model.ports import Batch, Store, Stored, World
@@ -52,7 +53,7 @@ _new: Any = tuple.__new__
 #: a step is complete.
 BARRIERS = (
     Started, Said, Asked, Streamed, Called, Returned, Entered, Waiting, Limited, Failed,
-    Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended,
+    Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended, Warned,
 )  # fmt: skip
 
 

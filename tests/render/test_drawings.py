@@ -25,7 +25,8 @@ from statecli.model.graph import END, Graph
 from statecli.model.words import brief
 from statecli.render.draw import Wish
 from statecli.render.drawing import CHOSEN, GUARD, IMPLICIT, JUMP, LINK, Drawing, Look
-from statecli.render.layout import Layout, laid_out
+from statecli.render.geometry import Layout
+from statecli.render.layout import laid_out
 from statecli.render.sizes import label_lines, label_size
 from statecli.text.excerpt import harmless
 

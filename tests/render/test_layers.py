@@ -15,8 +15,8 @@ from run_cli import REPOSITORY, files
 from statecli.load.loader import build
 from statecli.render.draw import Wish, draw
 from statecli.render.drawing import START, Arrow, Box, Drawing, Look, Marks
+from statecli.render.geometry import Course, Layout, Spot
 from statecli.render.layers import layered
-from statecli.render.layout import Course, Layout, Spot
 from statecli.render.sizes import contents, label_lines, label_size
 from statecli.render.svg import picture
 from statecli.text import reading

@@ -17,9 +17,10 @@ from statecli import __version__
 from statecli.model.unable import Unable
 from statecli.render import page
 from statecli.render.drawing import STATE, Drawing, Look
+from statecli.render.geometry import Layout
 from statecli.render.kinds import KINDS, appearance, css_class
 from statecli.render.layers import layered
-from statecli.render.layout import Layout, laid_out, large
+from statecli.render.layout import laid_out, large
 from statecli.render.legend import legend
 from statecli.render.page.contents import as_script, contents
 from statecli.render.renderer import Request

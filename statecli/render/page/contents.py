@@ -15,8 +15,8 @@ from statecli.kernel.order import routes_of
 from statecli.model.graph import END, Deliverable, Graph, State, Task
 from statecli.model.words import deliverable_words, turns_words, value_words
 from statecli.render.drawing import NO_MARK, STATE, Arrow, Box, Drawing, Mark
+from statecli.render.geometry import Layout
 from statecli.render.kinds import css_class
-from statecli.render.layout import Layout
 from statecli.render.renderer import Request
 from statecli.text.excerpt import plain
 
