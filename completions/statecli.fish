@@ -51,7 +51,7 @@ function _shtab_statecli_using
 end
 
 set -g _shtab_statecli_commands validate explain render chat sessions test
-set -g _shtab_statecli_opts_with_value --base-url --budget-cost --budget-tokens --collapse --config --coverage --coverage-file --days --depth --dot --expect --extend-select --fail-on --fail-under --focus --fork --form --format --graph --halt-after --halt-before --ignore --input --jobs --junit --keyword --labels --max-steps --max-turns --model --output --persona --random --rankdir --record --renderer --resume --seed --select --session --severity --stdin-filename --store --task-id --theme --timeout --to --trace --user-id --witness --write -k -o
+set -g _shtab_statecli_opts_with_value --allow-tools --base-url --budget-cost --budget-tokens --collapse --config --coverage --coverage-file --days --depth --dot --expect --extend-select --fail-on --fail-under --focus --fork --form --format --graph --halt-after --halt-before --ignore --input --jobs --junit --keyword --labels --max-steps --max-turns --model --output --persona --random --rankdir --record --renderer --resume --seed --select --session --severity --stdin-filename --store --task-id --theme --timeout --to --trace --user-id --witness --write -k -o
 
 complete -c statecli -e
 complete -c statecli -f
@@ -114,13 +114,13 @@ complete -c statecli -n '_shtab_statecli_using render' -l labels -xka "guard des
 complete -c statecli -n '_shtab_statecli_using render' -l legend -d 'say what shapes and lines mean'
 complete -c statecli -n '_shtab_statecli_using render' -l lint -d 'mark what validate finds'
 complete -c statecli -n '_shtab_statecli_using render' -l session -x -d 'mark where this session was'
-complete -c statecli -n '_shtab_statecli_using render' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'mark where the runs of a trace were'
-complete -c statecli -n '_shtab_statecli_using render' -l witness -xka "(__fish_complete_path (commandline -ct))" -d 'number the path of a conversation file'
-complete -c statecli -n '_shtab_statecli_using render' -l coverage -xka "(__fish_complete_path (commandline -ct))" -d 'mark what the tests have seen'
-complete -c statecli -n '_shtab_statecli_using render' -l store -x -d 'where sessions are kept'
+complete -c statecli -n '_shtab_statecli_using render' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'mark where the runs of a trace were (chat --trace, sessions export)'
+complete -c statecli -n '_shtab_statecli_using render' -l witness -xka "(__fish_complete_path (commandline -ct))" -d 'number the path of a conversation file (chat: /save FILE)'
+complete -c statecli -n '_shtab_statecli_using render' -l coverage -xka "(__fish_complete_path (commandline -ct))" -d 'mark what no test has seen (test --coverage-file FILE)'
+complete -c statecli -n '_shtab_statecli_using render' -l store -x -d 'where sessions are kept: a file (default: in your data folder)'
 complete -c statecli -n '_shtab_statecli_using render' -l theme -xka "light dark auto" -d 'colours (default: auto)'
 complete -c statecli -n '_shtab_statecli_using render' -l rankdir -xka "TB LR" -d 'top-down or left to right'
-complete -c statecli -n '_shtab_statecli_using render' -l renderer -xka "bundled system" -d 'which layout engine (default: any)'
+complete -c statecli -n '_shtab_statecli_using render' -l renderer -xka "bundled system" -d 'which layout engine (default: bundled, else system)'
 complete -c statecli -n '_shtab_statecli_using render' -l dot -x -d 'the dot program to use'
 complete -c statecli -n '_shtab_statecli_using render; and test $_shtab_statecli_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the graph file'
 complete -c statecli -n '_shtab_statecli_using; and test $_shtab_statecli_npos -eq 0' -a chat -d 'talk to a graph in the terminal, or pipe lines through it'
@@ -149,7 +149,8 @@ complete -c statecli -n '_shtab_statecli_using chat' -l trace -xka "(__fish_comp
 complete -c statecli -n '_shtab_statecli_using chat' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'keep the conversation, for --model replay:FILE'
 complete -c statecli -n '_shtab_statecli_using chat' -l no-stream -d 'each answer as a whole, not as it comes'
 complete -c statecli -n '_shtab_statecli_using chat' -l force -d 'run a graph that has errors'
-complete -c statecli -n '_shtab_statecli_using chat' -l allow-plugins -d 'run code beside the graph (state_*.py)'
+complete -c statecli -n '_shtab_statecli_using chat' -l allow-plugins -d 'run code beside the graph (state_*.py, tools in Python)'
+complete -c statecli -n '_shtab_statecli_using chat' -l allow-tools -x -d 'start and call this tool without asking: a server, server.tool or all (default: ask)'
 complete -c statecli -n '_shtab_statecli_using chat; and test $_shtab_statecli_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the graph to run'
 complete -c statecli -n '_shtab_statecli_using; and test $_shtab_statecli_npos -eq 0' -a sessions -d 'list, show, resume, fork, export and remove stored conversations'
 complete -c statecli -n '_shtab_statecli_using sessions' -s h -l help -d 'show this and end'

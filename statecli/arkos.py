@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from statecli.model.ports import AuthRequired
+
 NAMES = (
     "state_module", "state_module.state", "state_module.state_registry", "model_module",
     "model_module.ArkModelNew", "tool_module", "tool_module.tool_call",
@@ -66,7 +68,7 @@ class ToolMessage(Message):
     role = "tool"
 
 
-class AuthRequiredError(Exception):
+class AuthRequiredError(AuthRequired):
     """A tool needs the person to connect a service first."""
 
     def __init__(
@@ -75,8 +77,7 @@ class AuthRequiredError(Exception):
         connect_url: str = "",
         service_info: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(f"{service} must be connected: {connect_url}")
-        self.service = service
+        super().__init__(service, connect_url)
         self.connect_url = connect_url
         self.service_info = dict(service_info or {})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from statecli.engine.advance import Custom
 from statecli.llm.rules import RulesProvider
 from statecli.load.loader import load
 from statecli.model.graph import Graph
-from statecli.model.ports import EndOfInput, Provider, Question, Store
+from statecli.model.ports import Ask, EndOfInput, Provider, Question, Store
 from statecli.session.session import Session
+from statecli.session.toolbox import Toolbox
 from statecli.session.world import SessionWorld
 from statecli.store.memory import MemoryStore
 
@@ -74,6 +75,7 @@ class Chat:
         skills: Path | None = None,
         user_id: str | None = None,
         seen: list[str] | None = None,
+        toolbox: Callable[[Graph, Ask], Toolbox] | None = None,
     ) -> None:
         text = graph if isinstance(graph, str) else ""
         self.graph = graph if isinstance(graph, Graph) else graph_of(graph)
@@ -84,10 +86,13 @@ class Chat:
             custom=custom,
         )  # fmt: skip
         typed = self.typed = TypedLines(lines, self.seen)
+        box = toolbox(self.graph, typed) if toolbox is not None else None
         self.world = SessionWorld(
-            self.graph, provider or RulesProvider(), typed, skills, user_id=user_id
+            self.graph, provider or RulesProvider(), typed, skills, user_id=user_id, toolbox=box
         )
         screen = Screen(self.graph, self._add, self._add)
+        if box is not None:
+            box.tell = box.connecting = self._add
         self.changed: list[str] = []
         self.talk = Talk(
             session,
@@ -99,13 +104,15 @@ class Chat:
             models=named,
             changed=lambda session: self.changed.append(session.run),
         )
-        self.code = asyncio.run(self._run())
+        self.code = asyncio.run(self._run(box))
 
-    async def _run(self) -> int:
+    async def _run(self, box: Toolbox | None) -> int:
         try:
             return await self.talk.run()
         finally:
             await self.talk.close()
+            if box is not None:
+                await box.close()
 
     def _add(self, text: str) -> None:
         self.seen.extend(text.split("\n"))

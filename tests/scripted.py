@@ -9,7 +9,7 @@ from typing import Any
 
 from statecli.engine.advance import Custom
 from statecli.load.loader import load
-from statecli.model.event import Answered, Body, Entered, Event
+from statecli.model.event import Answered, Approved, Body, Entered, Event
 from statecli.model.graph import Graph
 from statecli.model.ports import Call, Chunk, Question, Request, Store, ToolResult, ToolSpec
 from statecli.model.snapshot import Snapshot
@@ -48,6 +48,7 @@ class World:
         self.results = list(results)
         self.replies = list(replies)
         self.requests: list[Request] = []
+        self.denied: dict[str, str] = {}
         self.sent: list[tuple[str, Mapping[str, Any]]] = []
         self.questions: list[str] = []
         self.skills: dict[str, str] = {}
@@ -71,9 +72,20 @@ class World:
                 yield Chunk(value=part)
 
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        return self.known_tools(names)
+
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         return tuple(s for s in self.specs if names is None or s.name in names or s.server in names)
 
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult:
+    async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
+        return self.denied.get(tool.name, "")
+
+    def heard(self) -> Sequence[Approved | str]:
+        return ()
+
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
+    ) -> ToolResult:
         self.sent.append((tool.name, arguments))
         return self.results.pop(0)
 

@@ -950,7 +950,7 @@ states:
     seen: list[tuple[str, list[str]]] = []
 
     class Watching(World):
-        async def call(self, tool: ToolSpec, arguments: Any) -> ToolResult:
+        async def call(self, tool: ToolSpec, arguments: Any, user: str = "") -> ToolResult:
             seen.append(("call", [type(b).__name__ for b in played.bodies][-1:]))
             return ToolResult(True, "ten")
 

@@ -99,7 +99,7 @@ class DeadlyWorld(Chance):
         self.deadly.moment()
         return super().answer(request)
 
-    async def call(self, tool: Any, arguments: Any) -> Any:
+    async def call(self, tool: Any, arguments: Any, user: str = "") -> Any:
         self.deadly.moment()
         return await super().call(tool, arguments)
 

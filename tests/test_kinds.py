@@ -288,11 +288,33 @@ def test_tool_the_call_carries_the_user_id() -> None:
     assert played.of(Called)[0].user == "ann"
 
 
-def test_tool_an_error_fails_the_step_and_leaves_the_data() -> None:
+def test_tool_an_error_is_data_for_the_model() -> None:
     played = tool("tool: notes, writes: [time],", [{}], ToolResult(False, "no such file"))
+    assert played.of(Failed) == []
+    (returned,) = played.of(Returned)
+    assert (returned.ok, returned.result, returned.message) == (False, "no such file", True)
+    assert [m["content"] for m in played.snapshot.data["messages"]] == ["error: no such file"]
+    assert "time" not in played.snapshot.data
+    assert played.path == ["b"]
+
+
+def test_tool_an_error_fails_the_step_where_the_graph_says_so() -> None:
+    extra = "tool: notes, writes: [time], on_error: b,"
+    played = tool(extra, [{}], ToolResult(False, "no such file"))
     assert [body.error for body in played.of(Failed)] == ["notes: no such file"]
     assert played.of(Returned)[0].ok is False
     assert played.snapshot.data == {}
+
+
+def test_tool_what_is_not_allowed_is_not_called() -> None:
+    world = World([{}], tools=[CLOCK, NOTES])
+    world.denied["notes"] = "the person does not allow this call"
+    played = play(TOOL.replace("EXTRA", "tool: notes,"), world=world)
+    assert world.sent == []
+    assert played.of(Called) == []
+    assert [body.reason for body in played.of(Refused)] == [world.denied["notes"]]
+    (message,) = played.snapshot.data["messages"]
+    assert message["content"] == "error: the person does not allow this call"
 
 
 def test_tool_without_tools_says_so() -> None:

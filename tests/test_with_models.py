@@ -101,7 +101,7 @@ def test_what_is_there_already_stays() -> None:
 @pytest.mark.parametrize(
     ("replies", "message"),
     [
-        ([OTHER, REFUND], "the run failed in 'pay': "),
+        ([OTHER, REFUND], "'shop.pay' is called and gives a result, and the file has no"),
         ([OTHER], "'sort' asks for its fields: 'intent', but this turn has no reply left"),
     ],
 )

@@ -75,6 +75,12 @@ class Terminal:
         waits = bool(found) and (found[-1].endswith(">") or found[-1] == "?")
         return len(found) if waits else 0
 
+    def asks_to_start(self) -> bool:
+        """Whether the question is open if a server may be started."""
+        found = [line for line in self.screen() if line]
+        asked = [n for n, line in enumerate(found) if line.endswith("for this graph? (yes or no)")]
+        return bool(asked) and found[asked[-1] + 1 : asked[-1] + 2] == ["?"]
+
     def wait(self, text: str) -> None:
         """Until a text is on the screen."""
         self.wait_until(lambda: any(text in line for line in self.screen()), repr(text))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from plans import KEYS, plans, tasks
 
 from statecli.load.loader import load
-from statecli.model.event import Event, Said
+from statecli.model.event import Approved, Event, Said
 from statecli.model.graph import Graph
 from statecli.model.ports import Call, Chunk, Request, ToolResult, ToolSpec
 from statecli.model.snapshot import Snapshot
@@ -170,10 +170,21 @@ class Chance:
         return [Chunk(call=Call("c", name, arguments))]
 
     async def tools(self, names: object) -> tuple[ToolSpec, ...]:
+        return self.known_tools(names)
+
+    def known_tools(self, names: object) -> tuple[ToolSpec, ...]:
         needs = {"type": "object", "properties": {}, "required": ["q"]}
         return (ToolSpec("one", "", needs), ToolSpec("two", "", None))
 
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult:
+    async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
+        return ""
+
+    def heard(self) -> tuple[Approved, ...]:
+        return ()
+
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
+    ) -> ToolResult:
         return ToolResult(True, tool.name, {"k": "x", "n": 2, "e": "x", "b": True})
 
     async def ask(self, question: object) -> str:

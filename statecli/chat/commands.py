@@ -237,12 +237,20 @@ async def _model(talk: Talk, rest: str) -> None:
     say(talk, [talk.change_model(rest)])
 
 
-@command("", "the tools that the graph declares", anytime=True)
+@command("[NAME]", "the tools and how they stand; with a name, what they take", anytime=True)
 async def _tools(talk: Talk, rest: str) -> None:
-    tools = await talk.world.tools(None)
-    about = "not connected: you play it"
-    lines = [f"{t.name}  {t.description or '(no description)'}  ({about})" for t in tools]
-    say(talk, lines or ["no tools are declared"])
+    box = talk.world.toolbox
+    if box is None:
+        tools = await talk.world.tools(None)
+        about = "not connected: you play it"
+        lines = [f"{t.name}  {t.description or '(no description)'}  ({about})" for t in tools]
+        say(talk, lines or ["no tools are declared"])
+        return
+    if rest and rest not in box.declared:
+        listed = ", ".join(box.declared) or "none"
+        say(talk, [f"no tool is named '{rest}'; {did_you_mean(rest, box.declared) or listed}"])
+        return
+    say(talk, list(box.about(rest)) or ["no tools are declared"])
 
 
 @command("FILE", "write the conversation as a file that a script or a test can play")

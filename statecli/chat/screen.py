@@ -18,6 +18,7 @@ from statecli.model.event import (
     Refused,
     Returned,
     Skipped,
+    Unauthorized,
     Warned,
 )
 from statecli.model.graph import Graph
@@ -36,6 +37,7 @@ class Screen:
         self.graph = graph
         self.moves = moves
         self.calls = False
+        self._open = ""
         self._write = write
         self._notes = notes
 
@@ -84,10 +86,17 @@ class Screen:
             self.notes(f"stopped by a limit, {body.message}; the next line goes on")
         elif isinstance(body, Failed):
             self.notes(f"failed in '{body.state}': {body.error}")
+        elif isinstance(body, Unauthorized):
+            self._unauthorized(body)
         elif isinstance(body, Warned):
             self.notes(f"warning: {body.message}")
         elif isinstance(body, Skipped):
             self.notes(f"'{body.state}' is left: too many turns without progress")
+
+    def _unauthorized(self, body: Unauthorized) -> None:
+        self.write(f"{body.service} must be connected first: {body.url or 'it gives no link'}")
+        if body.text and body.text != body.url:
+            self.notes(f"{body.service} says: {body.text[:400]}")
 
     def _changed(self, body: Changed) -> None:
         """What a state wrote. Plan states and planners say so themselves."""
@@ -99,10 +108,12 @@ class Screen:
                 self.notes(", ".join(told))
 
     def _called(self, body: Called | Returned) -> None:
+        """A call and its answer; the answer to one that was not made says nothing new."""
         if isinstance(body, Called):
+            self._open = body.call
             given = ", ".join(f"{key}={shown(value)}" for key, value in body.arguments.items())
             self.notes(f"calls {body.tool}({given})")
-        else:
+        elif body.call == self._open:
             result = body.result if isinstance(body.result, str) else shown(body.result, 400)
             self.notes(f"{'got' if body.ok else 'it failed'}: {result[:400] or 'nothing'}")
 

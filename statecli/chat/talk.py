@@ -13,7 +13,7 @@ from statecli.chat.signals import signals
 from statecli.kinds.step import Delta
 from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
-from statecli.model.event import Chose, Entered, Event, Refused
+from statecli.model.event import Chose, Entered, Event, Refused, Unauthorized
 from statecli.model.graph import WAITING_KINDS
 from statecli.model.ports import EndOfInput, Provider, Unanswered
 from statecli.model.snapshot import Snapshot
@@ -73,7 +73,7 @@ class Talk:
         else:
             world.provider = self.recording
         self._done_with: list[Provider] = []
-        world.takes = self._taken
+        world.here = lambda: self.session.graph.states.get(self.snapshot.state)
         self.record = Record(self, record) if record else None
         self.halted = ""
         self.leaving = False
@@ -82,6 +82,7 @@ class Talk:
         self._task: asyncio.Task[None] | None = None
         self._struck = False
         self._told_to_leave = False
+        self.unauthorized: Unauthorized | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -122,6 +123,10 @@ class Talk:
                 await self._next()
             if self._told_to_leave:
                 raise KeyboardInterrupt
+        if self.unauthorized is not None and not self.terminal:
+            service, url = self.unauthorized.service, self.unauthorized.url
+            way = f"open {url}, then go on with the session" if url else ""
+            raise Unable(f"{service} must be connected first", way)
         return self.exit_code()
 
     def exit_code(self) -> int:
@@ -219,6 +224,8 @@ class Talk:
         if self.ended:
             more = "; Enter leaves, /undo goes back, /save FILE keeps the conversation"
             self.screen.notes("the end" + (more if self.terminal else ""))
+        elif self.snapshot.status == "interrupted" and self.unauthorized and self.terminal:
+            self.screen.notes(f"'{self.snapshot.state}' waits; connect it, then /continue")
         elif self.halted:
             way = "; /continue goes on" if self.snapshot.status == "running" else ""
             self.screen.notes(f"stopped {self.halted}" + (way if self.terminal else ""))
@@ -231,6 +238,9 @@ class Talk:
             self._misfits += 1
         if isinstance(body, Chose):
             self.recording.chose(body)
+        if isinstance(body, Unauthorized):
+            self.unauthorized = body
+            self.leaving = self.leaving or not self.terminal
         if isinstance(body, Chose) and body.by == "settle" and body.state in self.stops.after:
             self.halted = f"after '{body.state}'"
         if isinstance(body, Entered) and body.by == "settle" and body.state in self.stops.before:
@@ -263,11 +273,6 @@ class Talk:
         more = bool(self.halted)
         self.stops.passing = self.halted.startswith("before")
         await self.go(None, more=more)
-
-    def _taken(self) -> tuple[str, ...]:
-        """The fields that the current state takes from the result of its tool."""
-        state = self.session.graph.states.get(self.snapshot.state)
-        return state.writes if state is not None and state.kind == "tool" else ()
 
     # --- what commands change -------------------------------------------------------------------
 

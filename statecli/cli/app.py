@@ -155,6 +155,8 @@ class Parser(argparse.ArgumentParser):
         args, rest = self.parse_known_intermixed_args(argv)
         if rest:
             word = rest[0].split("=", 1)[0]
+            if not word.startswith("-"):
+                raise Unable(f"'{rest[0]}' is one too many", f"see {self.prog} --help")
             hint = did_you_mean(word, list(self._option_string_actions))
             raise Unable(f"no option is named '{word}'", hint or f"see {self.prog} --help")
         return args

@@ -38,6 +38,7 @@ class Asked:
                 finished(close(), waits=True)
 
     def _open(self, graph: Graph) -> Provider:
+        """The model, with what the graph says of it (settings, models of its states)."""
         from statecli.cli.models import Models
         from statecli.cli.running import Opened
         from statecli.session.drive import finished

@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from statecli.cli.output import tell, wants_color, write
 from statecli.cli.running import Opened, custom_kinds, data_folder, near, open_graph, open_store
@@ -15,10 +15,16 @@ from statecli.model.unable import Unable
 from statecli.text.excerpt import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from statecli.chat.lines import Lines
     from statecli.chat.screen import Screen
+    from statecli.chat.talk import Stops
+    from statecli.cli.opening import Held
+    from statecli.engine.advance import Custom
     from statecli.model.graph import Graph
     from statecli.model.ports import Store
+    from statecli.session.session import Session
 
 NAME = "chat"
 HELP = "talk to a graph in the terminal, or pipe lines through it"
@@ -81,7 +87,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("trust")
     group.add_argument("--force", action=flag, help="run a graph that has errors")
     group.add_argument(
-        "--allow-plugins", action=flag, help="run code beside the graph (state_*.py)"
+        "--allow-plugins",
+        action=flag,
+        help="run code beside the graph (state_*.py, tools in Python)",
+    )
+    group.add_argument(
+        "--allow-tools",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="start and call this tool without asking: a server, server.tool or all (default: ask)",
     )
 
 
@@ -110,11 +125,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _talk(args: argparse.Namespace, opened: Opened) -> int:
-    from statecli.chat.talk import Stops, Talk
+    from statecli.chat.talk import Talk
     from statecli.cli import opening
     from statecli.cli.models import Models
+    from statecli.cli.tooling import toolbox
     from statecli.llm.asking import WAY_OUT
-    from statecli.model.ports import EndOfInput, Unanswered
+    from statecli.model.ports import EndOfInput, NotAllowed, Unanswered
     from statecli.session.world import SessionWorld
 
     graph = opened.graph
@@ -130,6 +146,7 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
         streams=not args.no_stream,
     )
     provider, first = await models.chosen(opening.confirming(lines) if terminal else None)
+    box = toolbox(args, opened, lines, screen)
     say(plain(first))
     warning = models.warning(provider)
     if warning:
@@ -137,32 +154,19 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     store = _traced(args, open_store(args, opened.config))
     held = opening.Held()
     talk: Talk | None = None
+    before = dict(opening.scripted(provider))
     try:
-        if args.resume is not None:
-            session = await opening.resume(
-                args, opened, store, held, lambda text: say(plain(text)), lines, terminal=terminal
-            )
-        elif args.fork:
-            session = opening.fork(args, opened, store)
-            held.take(session.run)
-        else:
-            before = opening.scripted(provider)
-            data = await opening.given(args.input, graph, before, lines, terminal=terminal)
-            session = opening.start(args, opened, store, data, custom)
-            held.take(session.run)
+        session = await _session(args, opened, store, held, lines, say, before, custom, terminal)
         session.custom = custom
-        world = SessionWorld(graph, provider, lines, data_folder() / "skills", user_id=args.user_id)
+        box.allowance.recall(store.events(session.run))
+        skills, user = data_folder() / "skills", args.user_id
+        world = SessionWorld(graph, provider, lines, skills, user_id=user, toolbox=box)
         talk = Talk(
             session,
             world,
             screen,
             lines,
-            stops=Stops(
-                set(args.halt_before),
-                set(args.halt_after),
-                args.step,
-                passing=args.resume is not None,
-            ),
+            stops=_stops(args),
             terminal=terminal,
             models=models.named,
             record=args.record or "",
@@ -174,8 +178,10 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     except EndOfInput:
         return 0
     except Unanswered as error:
-        raise Unable(plain(str(error)), WAY_OUT) from None
+        way = error.way if isinstance(error, NotAllowed) else WAY_OUT
+        raise Unable(plain(str(error)), plain(way)) from None
     finally:
+        await box.close()
         if talk is not None and talk.snapshot.status != "ended" and args.store != "memory":
             run_ = talk.session.run
             tell(f"session {run_}; go on with: {_again(args, run_)}")
@@ -183,6 +189,40 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
             await talk.close()
         held.release()
         store.close()
+
+
+async def _session(
+    args: argparse.Namespace,
+    opened: Opened,
+    store: Store,
+    held: Held,
+    lines: Lines,
+    say: Callable[[str], None],
+    before: dict[str, Any],
+    custom: Custom,
+    terminal: bool,
+) -> Session:
+    """The session that the options mean, locked. `before` are values of a new one."""
+    from statecli.cli import opening
+
+    if args.resume is not None:
+        return await opening.resume(
+            args, opened, store, held, lambda text: say(plain(text)), lines, terminal=terminal
+        )
+    if args.fork:
+        session = opening.fork(args, opened, store)
+    else:
+        data = await opening.given(args.input, opened.graph, before, lines, terminal=terminal)
+        session = opening.start(args, opened, store, data, custom)
+    held.take(session.run)
+    return session
+
+
+def _stops(args: argparse.Namespace) -> Stops:
+    from statecli.chat.talk import Stops
+
+    resumed = args.resume is not None
+    return Stops(set(args.halt_before), set(args.halt_after), args.step, passing=resumed)
 
 
 def _ends(args: argparse.Namespace, graph: Graph, *, terminal: bool) -> tuple[Lines, Screen]:
@@ -250,6 +290,8 @@ def _again(args: argparse.Namespace, run_: str) -> str:
         from statecli.llm.servers import shown
 
         words += ["--base-url", shown(args.base_url)]
+    for name in args.allow_tools:
+        words += ["--allow-tools", name]
     return shlex.join(words + (["--allow-plugins"] if args.allow_plugins else []))
 
 

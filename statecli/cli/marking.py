@@ -9,15 +9,17 @@ from statecli.cli.one_graph import Examined
 from statecli.cli.output import tell
 from statecli.kernel.order import routes_of
 from statecli.model.diagnostic import SEVERITIES, Diagnostic
+from statecli.model.graph import END
 from statecli.model.unable import Unable
-from statecli.render.drawing import NO_MARK, Mark, Marks
+from statecli.render.drawing import NO_MARK, Mark, Marks, Message
 
 Route = tuple[str, int]
 
 
 def marks(args: argparse.Namespace, found: Examined) -> Marks:
     """All that the options ask for. At most one of them may count."""
-    asked = [name for name in ("session", "trace", "witness", "coverage") if getattr(args, name)]
+    options = ("session", "trace", "witness", "coverage")
+    asked = [name for name in options if getattr(args, name) is not None]
     if len(asked) > 1:
         raise Unable(f"--{asked[0]} and --{asked[1]} both say where runs were", "give one of them")
     board = Board()
@@ -61,7 +63,7 @@ def _diagnosed(found: Examined, board: Board) -> None:
         if item.severity == "info":
             continue
         route = next((at[path] for path in _above(item) if path in at), None)
-        text = f"{item.message} [{item.rule}]"
+        text = Message(item.severity, f"{item.message} [{item.rule}]")
         names = [name for name in item.finding.states if name in found.graph.states]
         if route is not None and route[1] >= 0:
             board.routes[route] = _more(board.route(route), item, text)
@@ -70,7 +72,7 @@ def _diagnosed(found: Examined, board: Board) -> None:
             board.states[name] = _more(board.state(name), item, text)
         else:
             line = item.span.start.line
-            tell(f"{found.path}:{line}: {item.severity}: {text}")
+            tell(f"{found.path}:{line}: {text}")
 
 
 def _places(found: Examined) -> dict[tuple[str | int, ...], Route]:
@@ -89,7 +91,7 @@ def _above(item: Diagnostic) -> Iterable[tuple[str | int, ...]]:
     return (path[:end] for end in range(len(path), 0, -1))
 
 
-def _more(mark: Mark, item: Diagnostic, text: str) -> Mark:
+def _more(mark: Mark, item: Diagnostic, text: Message) -> Mark:
     severities = [item.severity, *filter(None, [mark.severity])]
     worst = min(severities, key=SEVERITIES.index)
     return mark._replace(severity=worst, messages=(*mark.messages, text))
@@ -114,10 +116,12 @@ def _count(args: argparse.Namespace, found: Examined, option: str, board: Board)
         for name in graph.states
         for route in routes_of(graph, name)
     }
-    strange = [name for name in walk.states if name not in graph.states and name != "__end__"]
+    strange = [name for name in walk.states if name not in graph.states and name != END]
+    if END in walk.states:
+        states[END] = walk.states[END]
     if strange:
         tell(f"{found.path}: {option} was in states that are not here: {', '.join(strange)}")
-    if walk.steps:
+    if option == "witness":
         for at, route in enumerate(walk.steps, 1):
             mark = board.route(route)
             board.routes[route] = mark._replace(steps=(*mark.steps, at))
@@ -128,13 +132,15 @@ def _count(args: argparse.Namespace, found: Examined, option: str, board: Board)
         board.states[walk.at] = board.state(walk.at)._replace(current=True)
 
 
+_UNVISITED = Message("warning", "no test comes here")
+_UNTAKEN = Message("warning", "no test goes this way")
+
+
 def _untested(board: Board) -> None:
     """What no test has seen is no mistake, but what one looks for in such a drawing."""
     for name, mark in board.states.items():
         if mark.times == 0:
-            board.states[name] = mark._replace(severity="warning", messages=("no test comes here",))
+            board.states[name] = mark._replace(severity="warning", messages=(_UNVISITED,))
     for route, mark in board.routes.items():
         if mark.times == 0:
-            board.routes[route] = mark._replace(
-                severity="warning", messages=("no test goes this way",)
-            )
+            board.routes[route] = mark._replace(severity="warning", messages=(_UNTAKEN,))

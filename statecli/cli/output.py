@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from statecli.discover import reason_of
 from statecli.model.unable import Unable
@@ -29,10 +29,24 @@ def streams() -> None:
 
 def write(pieces: Iterable[str]) -> None:
     """Write to standard output. A reader that went away (`| head`) is no error."""
-    try:
+    with _to_reader():
         for piece in pieces:
             sys.stdout.write(piece)
         sys.stdout.flush()
+
+
+def write_bytes(content: bytes) -> None:
+    """Likewise, for what is no text."""
+    with _to_reader():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+
+
+@contextlib.contextmanager
+def _to_reader() -> Iterator[None]:
+    try:
+        yield
     except BrokenPipeError:
         hush()
     except OSError as error:

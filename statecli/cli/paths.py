@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 from statecli.cli.one_graph import Examined, content
 from statecli.cli.output import tell
+from statecli.kernel.order import routes_of
 from statecli.model.data import is_list, is_map
-from statecli.model.event import Ended, Entered, Event, Jumped, Started
+from statecli.model.event import Chose, Ended, Entered, Event, Jumped, Started
+from statecli.model.graph import END, Graph
 from statecli.model.unable import Unable
 from statecli.text.document import MAX_BYTES
 
@@ -30,48 +32,68 @@ class Walk(NamedTuple):
     steps: tuple[Route, ...] = ()
 
 
-def walked(events: Iterable[Event], counts: str, *, steps: bool = False) -> Walk:
-    """The walk of the runs that these events tell."""
+def walked(graph: Graph, events: Iterable[Event], counts: str, *, steps: bool = False) -> Walk:
+    """The walk of the runs that these events tell. A route counts where it still leads to where
+    the run went: the graph may have changed since."""
     states: Counter[str] = Counter()
-    routes: Counter[Route] = Counter()
     taken: list[Route] = []
+    lost = 0
     at: dict[tuple[str, int], str] = {}
-    here = ""
+    here: dict[str, str] = {}
     for event in events:
-        body = event.body
+        body, run = event.body, event.run
         if isinstance(body, Started):
-            here = at[event.run, 0] = body.state
+            here[run] = at[run, 0] = body.state
+            states[body.state] += 1
         elif isinstance(body, Entered | Jumped):
-            token = (event.run, body.token)
-            before = at.get(token, here)
-            here = at[token] = body.state
+            token = (run, body.token)
+            before = at.get(token, here.get(run, ""))
+            here[run] = at[token] = body.state
+            states[body.state] += 1
             if isinstance(body, Entered) and body.number is not None and body.number >= 0:
-                taken.append((before, body.number))
+                route = _route(graph, before, body.number, body.state)
+                taken += [route] if route is not None else []
+                lost += route is None
+        elif isinstance(body, Chose) and body.target == END and body.number >= 0:
+            states[END] += 1
+            route = _route(graph, body.state, body.number, END)
+            taken += [route] if route is not None else []
         elif isinstance(body, Ended):
-            here = body.state
-            continue
-        else:
-            continue
-        states[body.state] += 1
-    routes.update(taken)
-    return Walk(states, routes, counts, here, tuple(taken) if steps else ())
+            here[run] = body.state
+    current = list(here.values())[-1] if here else ""
+    if lost:
+        tell(f"{counts}: {lost} of its moves are no routes of this graph (was it changed since?)")
+    return Walk(states, Counter(taken), counts, current, tuple(taken) if steps else ())
 
 
-def of_session(args: argparse.Namespace, _found: Examined) -> Walk:
+def _route(graph: Graph, source: str, number: int, target: str) -> Route | None:
+    """The route that was taken: the one with this number if it leads there, else another one."""
+    if source not in graph.states:
+        return None
+    ways = [way.number for way in routes_of(graph, source) if way.target == target]
+    if number in ways:
+        return source, number
+    return (source, ways[0]) if len(ways) == 1 else None
+
+
+def of_session(args: argparse.Namespace, found: Examined) -> Walk:
     """A stored session, without what was undone."""
     from statecli.cli.opening import find
-    from statecli.cli.running import open_store
+    from statecli.cli.running import near, open_store
     from statecli.session.session import effective
 
     store = open_store(args)
     try:
         stored = find(store, args.session)
-        return walked(effective(store.events(stored.run)), f"session {stored.run}")
+        if os.path.realpath(stored.path) != os.path.realpath(found.path):
+            tell(f"session {stored.run} is of {near(stored.path)}")
+        events = effective(store.events(stored.run))
+        return walked(found.graph, events, f"session {stored.run}")
     finally:
         store.close()
 
 
-def of_trace(args: argparse.Namespace, _found: Examined) -> Walk:
+def of_trace(args: argparse.Namespace, found: Examined) -> Walk:
     """A file with one event a line (`chat --trace`, `sessions export`)."""
     from statecli.session.session import effective
     from statecli.store.rows import body_of
@@ -83,11 +105,13 @@ def of_trace(args: argparse.Namespace, _found: Examined) -> Walk:
         try:
             row = json.loads(line)
             event = Event(str(row["run"]), int(row["number"]), float(row["time"]), body_of(row))
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             raise Unable(f"{args.trace}:{number}: this is no event: {error}") from None
         runs.setdefault(event.run, []).append(event)
+    if not runs:
+        raise Unable(f"{args.trace}: no event is in it")
     events = [event for run in runs.values() for event in effective(run)]
-    return walked(events, f"trace {os.path.basename(args.trace)}")
+    return walked(found.graph, events, f"trace {os.path.basename(args.trace)}")
 
 
 def of_witness(args: argparse.Namespace, found: Examined) -> Walk:
@@ -104,24 +128,21 @@ def of_witness(args: argparse.Namespace, found: Examined) -> Walk:
         where = script.conversation.where(first.path)
         tell(f"{args.witness}: stopped early: {where}: {first.message}")
     events = [Event("", number, 0.0, body) for number, body in enumerate(played.whole.bodies, 1)]
-    return walked(events, f"witness {os.path.basename(args.witness)}", steps=True)
+    return walked(found.graph, events, f"witness {os.path.basename(args.witness)}", steps=True)
 
 
 def covered(file: str, path: str) -> tuple[dict[str, int], dict[Route, int]]:
     """What the tests have seen of a graph: the file that `statecli test --coverage-file` writes."""
     try:
         report = json.loads(_text(file))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unable(f"{file}: this is no coverage file: {error}") from None
     graphs = report.get("graphs") if is_map(report) and report.get("kind") == "coverage" else None
     if not is_list(graphs):
         raise Unable(
             f"{file}: this is no coverage file", "statecli test --coverage-file writes one"
         )
-    wanted = os.path.realpath(path)
-    own: Any = next(
-        (g for g in graphs if is_map(g) and os.path.realpath(str(g.get("path"))) == wanted), None
-    )
+    own: Any = next((g for g in graphs if is_map(g) and _same(str(g.get("path")), path)), None)
     if own is None:
         raise Unable(f"{file}: the tests did not run {path}")
     try:
@@ -131,12 +152,18 @@ def covered(file: str, path: str) -> tuple[dict[str, int], dict[Route, int]]:
             for item in own["transitions"]
             if item["number"] >= 0
         }
-    except (TypeError, KeyError, ValueError) as error:
+    except (TypeError, KeyError, ValueError, OverflowError) as error:
         raise Unable(f"{file}: this is no coverage file: {error!r}") from None
     return states, routes
 
 
+def _same(one: str, other: str) -> bool:
+    return "\0" not in one and os.path.realpath(one) == os.path.realpath(other)
+
+
 def _text(file: str) -> str:
+    if os.path.isdir(file):
+        raise Unable(f"{file}: this is a folder")
     data = content(file)
     if len(data) > MAX_BYTES:
         raise Unable(f"{file}: larger than {MAX_BYTES // 1_000_000} MB, more than is read")

@@ -56,11 +56,14 @@ def _add_contents(group: argparse._ArgumentGroup) -> None:
 
 def _add_marks(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--lint", action="store_true", help="mark what validate finds")
-    group.add_argument("--session", metavar="ID", help="mark where this session was")
-    group.add_argument("--trace", metavar="FILE", help="mark where the runs of a trace were")
-    group.add_argument("--witness", metavar="FILE", help="number the path of a conversation file")
-    group.add_argument("--coverage", metavar="FILE", help="mark what the tests have seen")
-    group.add_argument("--store", metavar="URL", help="where sessions are kept")
+    for option, metavar, text in (
+        ("--session", "ID", "mark where this session was"),
+        ("--trace", "FILE", "mark where the runs of a trace were (chat --trace, sessions export)"),
+        ("--witness", "FILE", "number the path of a conversation file (chat: /save FILE)"),
+        ("--coverage", "FILE", "mark what no test has seen (test --coverage-file FILE)"),
+        ("--store", "URL", "where sessions are kept: a file (default: in your data folder)"),
+    ):
+        group.add_argument(option, metavar=metavar, help=text)
 
 
 def _add_looks(group: argparse._ArgumentGroup) -> None:
@@ -71,7 +74,9 @@ def _add_looks(group: argparse._ArgumentGroup) -> None:
         "--rankdir", choices=("TB", "LR"), default="TB", help="top-down or left to right"
     )
     group.add_argument(
-        "--renderer", choices=("bundled", "system"), help="which layout engine (default: any)"
+        "--renderer",
+        choices=("bundled", "system"),
+        help="which layout engine (default: bundled, else system)",
     )
     group.add_argument("--dot", metavar="PATH", help="the dot program to use")
 
@@ -89,7 +94,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     """Read the graph, draw it, and write the drawing."""
+    from statecli.cli.rendering import spare_inputs
+
     to = _format(args)
+    spare_inputs(args)
     found = examined(args, args.graph)
     if found is None:
         return 1
@@ -97,6 +105,8 @@ def _run(args: argparse.Namespace) -> int:
     drawing = _part(args, _drawn(args, found, marks))
     from statecli.cli import rendering
 
+    if args.legend and to not in ("svg", "html"):
+        tell(f"--legend: a {to} drawing has none; svg and html have")
     content = rendering.rendered(args, to, found, drawing, _look(args))
     rendering.deliver(args, to, content)
     return 0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 
 from statecli.cli.one_graph import Examined
-from statecli.cli.output import tell, write
+from statecli.cli.output import tell, write, write_bytes
 from statecli.model.unable import Unable
 from statecli.render.drawing import Drawing, Look
 from statecli.render.engine import Engine, find
@@ -20,7 +21,7 @@ def rendered(
     """The drawing in a format."""
 
     def engine(pdf: bool) -> Engine:
-        return find(args.renderer or "", args.dot or "", pdf=pdf)
+        return find(args.renderer or "", args.dot, pdf=pdf)
 
     def details() -> object:
         from statecli.cli import graph_text
@@ -41,6 +42,15 @@ def rendered(
     )
 
 
+def spare_inputs(args: argparse.Namespace) -> None:
+    """Raises Unable where -o names a file that is read."""
+    for name in ("graph", "trace", "witness", "coverage"):
+        file = getattr(args, name)
+        if args.output and file and os.path.exists(args.output) and os.path.exists(file):
+            if os.path.samefile(args.output, file):
+                raise Unable(f"-o {args.output}: this would overwrite {file}", "name another file")
+
+
 def deliver(args: argparse.Namespace, to: str, content: bytes) -> None:
     """Write it whole to the file, or to standard output."""
     if args.output is not None and args.output != "-":
@@ -53,11 +63,4 @@ def deliver(args: argparse.Namespace, to: str, content: bytes) -> None:
         return
     if sys.stdout.isatty():
         raise Unable(f"{to} is nothing for a terminal", f"add -o FILE.{to}")
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        from statecli.cli.output import hush
-
-        hush()
+    write_bytes(content)

@@ -29,12 +29,13 @@ from statecli.model.event import (
     Resumed,
     Said,
     Turned,
+    Unauthorized,
     Waiting,
     Warned,
 )
 from statecli.model.graph import WAITING_KINDS, Graph, State, Transition
 from statecli.model.guard import GuardMissingField
-from statecli.model.ports import EndOfInput, ModelError, Unanswered, World
+from statecli.model.ports import AuthRequired, EndOfInput, ModelError, Unanswered, World
 from statecli.model.snapshot import Snapshot
 
 #: Asked with the snapshot; True stops the run there.
@@ -152,6 +153,10 @@ class Engine:
             self._interrupted(name, "no answer fitted")
         except OutOfTime:
             pass  # recorded where it struck
+        except AuthRequired as error:
+            here = self.to.token(self.number).state
+            told = Unauthorized(self.number, here, error.service, error.url, error.text)
+            self.to.emit(told)
         except Exception as error:
             self.error = error
             self._failed(name, error)
@@ -174,6 +179,8 @@ class Engine:
                 yield piece
         if state.is_plan:
             self._plan_turn_over(step)
+        elif self.snapshot.status != "running":
+            return  # a budget was used up in the middle of it
         elif step.again:
             self.to.emit(Waiting(self.number, state.name))
         elif step.ended:

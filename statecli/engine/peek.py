@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from statecli.engine.advance import Engine
+from statecli.model.event import Approved
 from statecli.model.graph import KINDS, Graph
 from statecli.model.ports import (
     Chunk,
@@ -50,10 +51,21 @@ class _Peek:
         raise EndOfInput
 
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
-        return await self.world.tools(names)
+        return self.world.known_tools(names)
 
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, object]) -> ToolResult:
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        return self.world.known_tools(names)
+
+    async def permit(self, tool: ToolSpec, arguments: Mapping[str, object]) -> str:
         raise EndOfInput
+
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, object], user: str = ""
+    ) -> ToolResult:
+        raise EndOfInput
+
+    def heard(self) -> Sequence[Approved | str]:
+        return self.world.heard()
 
     async def ask(self, question: Question) -> str:
         raise EndOfInput

@@ -25,6 +25,7 @@ from statecli.model.event import (
     Spent,
     Started,
     Turned,
+    Unauthorized,
     Waiting,
 )
 from statecli.model.graph import END, PLAN_KINDS, Graph, State
@@ -138,7 +139,8 @@ def _answered(graph: Graph, snapshot: Snapshot, body: Answered) -> Snapshot:
 def _returned(graph: Graph, snapshot: Snapshot, body: Returned) -> Snapshot:
     if not body.message:
         return snapshot
-    return snapshot._replace(data=_message(graph, snapshot, "tool", body.result, body.call))
+    content = body.result if body.ok else f"error: {body.result}"
+    return snapshot._replace(data=_message(graph, snapshot, "tool", content, body.call))
 
 
 def _spent(graph: Graph, snapshot: Snapshot, body: Spent) -> Snapshot:
@@ -219,6 +221,11 @@ def _interrupted(graph: Graph, snapshot: Snapshot, body: Interrupted) -> Snapsho
     return snapshot._replace(status="interrupted", steps=0)
 
 
+def _unauthorized(graph: Graph, snapshot: Snapshot, body: Unauthorized) -> Snapshot:
+    """The step begins anew once the person says so."""
+    return snapshot._replace(status="interrupted", steps=0)
+
+
 def _edited(graph: Graph, snapshot: Snapshot, body: Edited) -> Snapshot:
     early = {key: value for key, value in snapshot.early.items() if key != body.key}
     return _work(snapshot._replace(data={**snapshot.data, body.key: body.value}), early=early)
@@ -260,6 +267,7 @@ CHANGES: dict[type, Callable[[Graph, Snapshot, Any], Snapshot]] = {
     Limited: _limited,
     Failed: _failed,
     Interrupted: _interrupted,
+    Unauthorized: _unauthorized,
     Edited: _edited,
     Jumped: _jumped,
     Resumed: _resumed,

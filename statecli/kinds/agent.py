@@ -1,4 +1,5 @@
-"""`agent`: one model call over the conversation; its answer is said, its fields become data."""
+"""`agent`: one model call over the conversation; its answer is said, its fields become data. With
+`tools` the model may call them first, as often as `max_calls` says."""
 
 from __future__ import annotations
 
@@ -7,11 +8,12 @@ from typing import Any
 
 from statecli.kernel.reducers import taken
 from statecli.kernel.values import Unfit, fits
+from statecli.kinds.calling import offered, worked
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import delta_schema
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Refused
-from statecli.model.ports import ModelError
+from statecli.model.ports import Exchange, ModelError, ToolSpec
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
@@ -19,23 +21,37 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
     that does not fit is asked for once more."""
     state = step.state
     prompt = system_prompt(step.graph, state, step.snapshot, step.world.known_skills())
+    listed = state.settings.get("tools")
+    tools: tuple[ToolSpec, ...] = ()
+    if isinstance(listed, list) and listed:
+        tools = await offered(step, listed)
+        yield None
+    done: list[Exchange] = []
     if not state.writes:
-        async for piece in step.ask(step.request("reply", prompt)):
+        async for piece in worked(step, step.request("reply", prompt, tools=tools), done):
             yield piece
+        if step.snapshot.status != "running":
+            return
         if not step.answer.text.strip():
             raise ModelError("the model gave an empty reply")
         step.say(step.answer.text)
         yield None
         return
-    request = step.request("delta", prompt, schema=delta_schema(step.graph, state))
-    async for piece in step.ask(request):
+    schema = delta_schema(step.graph, state)
+    request = step.request("delta", prompt, schema=schema, tools=tools)
+    async for piece in worked(step, request, done):
         yield piece
+    if step.snapshot.status != "running":
+        return
     delta, said = _delta(step, step.answer.value), step.answer.text
     if isinstance(delta, Unfit):
         step.emit(Refused(step.number, state.name, "answer", delta.reason))
         # What the person has read already is not said to them once more.
-        async for piece in step.ask(request._replace(note=delta.reason), shown=not said):
+        again = request._replace(note=delta.reason)
+        async for piece in worked(step, again, done, shown=not said):
             yield piece
+        if step.snapshot.status != "running":
+            return
         delta = _delta(step, step.answer.value)
         if isinstance(delta, Unfit):
             raise ModelError(f"the model's answer does not fit: {delta.reason}")

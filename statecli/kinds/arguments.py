@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
+from statecli.kinds.patterns import matches
 from statecli.model.data import shown
 
 _OBJECT: Mapping[str, Any] = {"type": "object"}
@@ -14,8 +15,8 @@ MAX_DEPTH = 40
 
 
 def refusal(schema: Mapping[str, Any] | None, arguments: object) -> str:
-    """Why arguments must not be sent, or an empty text. What a schema says by `pattern` and
-    `format` is left to the tool."""
+    """Why arguments must not be sent, or an empty text. What a schema says by `format`, by patterns
+    that may take forever, and by references to elsewhere is left to the tool."""
     if not isinstance(arguments, dict):
         return "the arguments are no object"
     check = _Check(schema or _OBJECT)
@@ -25,6 +26,7 @@ def refusal(schema: Mapping[str, Any] | None, arguments: object) -> str:
 class _Check:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root = root
+        self.doubt = False  # something was left to the tool
 
     def misfits(self, schema: object, value: Any, at: str, depth: int) -> Iterator[str]:
         """What is wrong with a value at a place (empty: the arguments as a whole)."""
@@ -33,8 +35,9 @@ class _Check:
             yield f"{name} must not be there"
         if not isinstance(schema, Mapping) or depth > MAX_DEPTH:
             return
-        target = self._target(schema.get("$ref"))
-        if target is not None:
+        if "$ref" in schema:
+            target = self._target(schema["$ref"])
+            self.doubt |= target is None
             yield from self.misfits(target, value, at, depth + 1)
         kinds = schema.get("type")
         allowed = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
@@ -47,6 +50,10 @@ class _Check:
         if "const" in schema and not _same(value, schema["const"]):
             yield f"{name} is not {shown(schema['const'])}: {shown(value)}"
         yield from _bounds(schema, value, name)
+        pattern = schema.get("pattern")
+        if isinstance(value, str) and isinstance(pattern, str):
+            if self._matched(pattern, value) is False:
+                yield f"{name} does not match {pattern}: {shown(value)}"
         if isinstance(value, dict):
             yield from self._object(schema, value, at, depth)
         if isinstance(value, list):
@@ -66,15 +73,45 @@ class _Check:
         for key, inner in properties.items():
             if key in value:
                 yield from self.misfits(inner, value[key], _inner(at, key), depth + 1)
-        if "patternProperties" in schema:
-            return
+        yield from self._other_keys(schema, properties, value, at, depth)
+        for key, needed in _pairs(schema, "dependentRequired"):
+            for other in needed if key in value and isinstance(needed, list) else ():
+                if other not in value:
+                    yield f"'{_inner(at, key)}' needs '{_inner(at, str(other))}' beside it"
+        for key, inner in _pairs(schema, "dependentSchemas"):
+            if key in value:
+                yield from self.misfits(inner, value, at, depth + 1)
+        for key in value if "propertyNames" in schema else ():
+            if not self._fits(schema["propertyNames"], key, at, depth):
+                yield f"'{_inner(at, key)}' is no name that may be there"
+
+    def _other_keys(
+        self,
+        schema: Mapping[str, Any],
+        properties: Mapping[str, Any],
+        value: dict[str, Any],
+        at: str,
+        depth: int,
+    ) -> Iterator[str]:
+        """The keys that no property names: by the patterns of keys, else by what is said of all."""
         rest = schema.get("additionalProperties", True)
-        for key in value.keys() - properties.keys():
+        for key, item in value.items():
+            patterns = _pairs(schema, "patternProperties")
+            found = [(self._matched(pattern, key), inner) for pattern, inner in patterns]
+            for inner in (inner for matched, inner in found if matched):
+                yield from self.misfits(inner, item, _inner(at, key), depth + 1)
+            if key in properties or any(matched is not False for matched, _ in found):
+                continue
             if rest is False:
                 listed = ", ".join(properties) or "none"
                 yield f"there is no '{_inner(at, key)}'; there are: {listed}"
             else:
-                yield from self.misfits(rest, value[key], _inner(at, key), depth + 1)
+                yield from self.misfits(rest, item, _inner(at, key), depth + 1)
+
+    def _matched(self, pattern: str, text: str) -> bool | None:
+        found = matches(pattern, text)
+        self.doubt |= found is None
+        return found
 
     def _list(
         self, schema: Mapping[str, Any], value: list[Any], at: str, depth: int
@@ -84,6 +121,11 @@ class _Check:
         for number, item in enumerate(value):
             inner = heads[number] if number < len(heads) else schema.get("items", True)
             yield from self.misfits(inner, item, f"{at}[{number}]", depth + 1)
+        if "contains" in schema:
+            count = sum(self._fits(schema["contains"], item, at, depth) for item in value)
+            least, most = schema.get("minContains", 1), schema.get("maxContains")
+            if (_is_number(least) and count < least) or (_is_number(most) and count > most):
+                yield f"'{at}' has {count} of the items that it must have"
         if schema.get("uniqueItems") is True:
             if any(_same(a, b) for n, a in enumerate(value) for b in value[:n]):
                 yield f"'{at}' has an item twice"
@@ -97,12 +139,24 @@ class _Check:
         if some and not any(self._fits(inner, value, at, depth) for inner in some):
             yield next(self.misfits(some[0], value, at, depth + 1), "")
         one = _schemas(schema, "oneOf")
-        count = sum(self._fits(inner, value, at, depth) for inner in one)
-        if one and count != 1:
+        fits = [self._surely(inner, value, at, depth) for inner in one]
+        if one and None not in fits and fits.count(True) != 1:
             first = next(self.misfits(one[0], value, at, depth + 1), "")
             yield first or f"'{at}' fits more than one of what it may be"
-        if "not" in schema and self._fits(schema["not"], value, at, depth):
+        if "not" in schema and self._surely(schema["not"], value, at, depth) is True:
             yield f"'{at}' is what it must not be: {shown(value)}"
+        if "if" in schema:
+            word = {True: "then", False: "else", None: ""}[
+                self._surely(schema["if"], value, at, depth)
+            ]
+            yield from self.misfits(schema.get(word, True), value, at, depth + 1)
+
+    def _surely(self, schema: object, value: Any, at: str, depth: int) -> bool | None:
+        """Whether a value fits; None where something was left to the tool."""
+        before, self.doubt = self.doubt, False
+        fits = self._fits(schema, value, at, depth)
+        unsure, self.doubt = self.doubt, self.doubt or before
+        return None if unsure else fits
 
     def _fits(self, schema: object, value: Any, at: str, depth: int) -> bool:
         return next(self.misfits(schema, value, at, depth + 1), None) is None
@@ -121,6 +175,11 @@ class _Check:
 def _schemas(schema: Mapping[str, Any], key: str) -> Sequence[Any]:
     found = schema.get(key)
     return found if isinstance(found, list) else ()
+
+
+def _pairs(schema: Mapping[str, Any], key: str) -> Sequence[tuple[str, Any]]:
+    found = schema.get(key)
+    return list(found.items()) if isinstance(found, Mapping) else ()
 
 
 def _inner(at: str, key: str) -> str:
@@ -165,6 +224,10 @@ def _bounds(schema: Mapping[str, Any], value: Any, name: str) -> Iterator[str]:
     if _is_number(value):
         if not math.isfinite(value):
             yield f"{name} is no finite number"
+        step = schema.get("multipleOf")
+        if _is_number(step) and step > 0 and math.isfinite(value):
+            if abs(value / step - round(value / step)) > 1e-9:
+                yield f"{name} is no multiple of {shown(step)}: {shown(value)}"
         for key, sign, holds in _RANGES:
             limit = schema.get(key)
             if _is_number(limit) and not holds(value, limit):

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
+from statecli.kernel.limits import limit
 from statecli.kernel.values import spaced
 from statecli.kinds.arguments import refusal
 from statecli.kinds.schemas import tool_schema
 from statecli.kinds.step import Delta, Step
-from statecli.model.event import Called, Refused, Returned
-from statecli.model.ports import ModelError, ToolResult, ToolSpec
+from statecli.model.event import Called, Refused, Returned, Warned
+from statecli.model.ports import (
+    AuthRequired,
+    Call,
+    Exchange,
+    ModelError,
+    Request,
+    ToolResult,
+    ToolSpec,
+)
 
 #: How often a model is asked when what it says does not fit: once, and with the error twice more.
 ATTEMPTS = 3
@@ -75,20 +84,106 @@ class Calling:
         self.tool, self.arguments = tool, dict(arguments)
         return refusal(tool.schema, self.arguments)[:MAX_REASON]
 
-    async def send(self, *, message: bool) -> AsyncIterator[Delta | None]:
-        """Call the tool. `message`: what it gives back becomes a message, unless it is an error."""
+    async def send(self, *, message: bool, errors: bool = True) -> AsyncIterator[Delta | None]:
+        """Call the tool, if that is allowed. `message`: what it gives back becomes a message, with
+        `errors` also that it went wrong."""
         step, tool = self.step, self.tool
         call, name = step.world.new_id(), step.state.name
         user = step.world.user_id or ""
-        step.emit(Called(step.number, name, call, tool.name, self.arguments, user))
+        reason = await step.world.permit(tool, self.arguments)
+        overheard(step)
+        if reason:
+            step.emit(Refused(step.number, name, tool.name, reason))
+            self.result = ToolResult(False, reason)
+        else:
+            step.emit(Called(step.number, name, call, tool.name, self.arguments, user))
+            yield None
+            try:
+                self.result = await step.world.call(tool, self.arguments)
+            except AuthRequired as error:
+                step.emit(Returned(step.number, name, call, str(error), False))
+                raise
+            except ModelError as error:
+                self.result = ToolResult(False, str(error))
+        given, ok = told(self.result), self.result.ok
+        kept = message and (ok or errors)
+        if kept or not reason:
+            step.emit(Returned(step.number, name, call, given, ok, message=kept))
         yield None
-        self.result = await step.world.call(tool, self.arguments)
-        given = told(self.result)
-        kept = message and self.result.ok
-        step.emit(Returned(step.number, name, call, given, self.result.ok, message=kept))
+
+
+async def offered(step: Step, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+    """The tools that a state may use, and what happened while they were looked for."""
+    try:
+        return await step.world.tools(names)
+    finally:
+        overheard(step)
+
+
+def overheard(step: Step) -> None:
+    """Record what the person allowed or denied, and what could not be connected."""
+    for news in step.world.heard():
+        told_ = Warned(step.number, step.state.name, news) if isinstance(news, str) else news
+        step.emit(told_)
+
+
+async def worked(
+    step: Step,
+    request: Request,
+    transcript: list[Exchange],
+    about: str = "",
+    *,
+    shown: bool = True,
+) -> AsyncIterator[Delta | None]:
+    """The model works with the tools of a request until it answers without a call; what came of
+    each call is in `transcript`. Afterwards the run may be stopped: a budget is used up."""
+    most = limit(step.graph, "max_calls")
+    for _ in range(most):
+        sent = request._replace(transcript=tuple(transcript))
+        async for piece in step.ask(sent, shown=shown):
+            yield piece
+        answer = step.answer
+        if not answer.calls or not request.tools:
+            return
+        if answer.text.strip():
+            step.say(answer.text)
+        for call in answer.calls:
+            async for piece in _one(step, request.tools, call, transcript):
+                yield piece
+        if step.over_budget():
+            yield None
+            return
+    what = f" in {about}" if about else ""
+    raise ModelError(f"{most} model calls{what} without an answer (max_calls)")
+
+
+async def _one(
+    step: Step, tools: Sequence[ToolSpec], call: Call, transcript: list[Exchange]
+) -> AsyncIterator[Delta | None]:
+    """One call of the model; what is wrong with it goes back to the model."""
+    calling = Calling(step)
+    tool = next((tool for tool in tools if tool.name == call.name), None)
+    listed = ", ".join(tool.name for tool in tools) or "none"
+    reason = f"there is no such tool; there are: {listed}"
+    if call.error:
+        reason = call.error
+    elif tool is not None:
+        reason = calling.refusal_of(tool, call.arguments)
+    if reason:
+        step.emit(Refused(step.number, step.state.name, call.name, reason))
+        transcript.append(Exchange(call, False, reason))
         yield None
+        return
+    async for piece in calling.send(message=False):
+        yield piece
+    transcript.append(Exchange(call, calling.result.ok, calling.result.text))
 
 
 def told(result: ToolResult) -> str | Mapping[str, Any]:
     """What a tool gave back, as data where it has any."""
     return result.structured if result.structured is not None else result.text
+
+
+def whole(structured: Mapping[str, Any]) -> Any:
+    """A structured result as one value; servers wrap what is no object as ``{"result": ...}``."""
+    return structured["result"] if set(structured) == {"result"} else structured

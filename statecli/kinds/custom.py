@@ -13,10 +13,11 @@ from typing import Any
 
 from statecli import arkos
 from statecli.kinds.arguments import refusal
+from statecli.kinds.calling import offered, overheard, told, whole
 from statecli.kinds.step import Delta, Run, Step
-from statecli.model.event import Called, Returned
+from statecli.model.event import Called, Refused, Returned
 from statecli.model.graph import KINDS, Graph
-from statecli.model.ports import ModelError, ToolSpec
+from statecli.model.ports import AuthRequired, ModelError, ToolSpec
 from statecli.model.unable import Unable
 
 
@@ -190,10 +191,12 @@ class Agent:
 
 
 class ToolManager:
-    """Tools by name, as the documents' examples ask for them."""
+    """Tools by name, as the documents' examples ask for them: a tool's own name, without that of
+    its server, unless two servers have one of that name."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
+        self._tools: dict[str, ToolSpec] = {}
         declared = agent.step.graph.settings.get("tools")
         names = list(declared) if isinstance(declared, dict) else []
         self._tool_registry = {name: name.partition(".")[0] for name in names}
@@ -201,12 +204,20 @@ class ToolManager:
     async def list_all_tools(self) -> dict[str, dict[str, Any]]:
         """Server to tool to its specification."""
         found: dict[str, dict[str, Any]] = {}
-        for tool in await self._agent.step.world.tools(None):
+        self._tools = {}
+        try:
+            tools = await offered(self._agent.step, None)
+        except AuthRequired as error:
+            raise _as_documented(error) from None
+        for tool in tools:
             server = tool.server.partition(".")[0] or tool.name
+            name = tool.name.removeprefix(f"{server}.")
+            name = tool.name if name in self._tools else name
             schema = dict(tool.schema or {"type": "object", "properties": {}})
             spec = {"description": tool.description, "inputSchema": schema}
-            found.setdefault(server, {})[tool.name] = spec
-            self._tool_registry[tool.name] = server
+            found.setdefault(server, {})[name] = spec
+            self._tool_registry[name] = server
+            self._tools[name] = tool
         return found
 
     async def call_tool(
@@ -215,25 +226,46 @@ class ToolManager:
         arguments: Mapping[str, Any] | None = None,
         user_id: str | None = None,
     ) -> Any:
-        """One call; what the tool gave back. An error of the tool raises."""
+        """One call; what the tool gave back. An error of the tool raises ModelError, a service
+        that must be connected first AuthRequiredError."""
         step = self._agent.step
-        tool = next(
-            (t for t in await step.world.tools(None) if t.name == tool_name),
-            ToolSpec(tool_name, ""),
-        )
-        call = step.world.new_id()
+        tool = await self._named(tool_name)
+        call, name = step.world.new_id(), step.state.name
         given, user = _plain(arguments or {}), user_id or step.world.user_id or ""
         reason = refusal(tool.schema, given)
         if reason:
             raise ModelError(f"the arguments of {tool.name} do not fit: {reason}")
-        step.emit(Called(step.number, step.state.name, call, tool.name, given, user))
+        reason = await step.world.permit(tool, given)
+        overheard(step)
+        if reason:
+            step.emit(Refused(step.number, name, tool.name, reason))
+            raise ModelError(f"{tool.name}: {reason}")
+        step.emit(Called(step.number, name, call, tool.name, given, user))
         await self._agent.pause()
-        result = await step.world.call(tool, given)
-        shown = result.structured if result.structured is not None else result.text
-        step.emit(Returned(step.number, step.state.name, call, shown, result.ok))
+        try:
+            result = await step.world.call(tool, given, user)
+        except AuthRequired as error:
+            step.emit(Returned(step.number, name, call, str(error), False))
+            raise _as_documented(error) from None
+        step.emit(Returned(step.number, name, call, told(result), result.ok))
         if not result.ok:
             raise ModelError(f"{tool.name}: {result.text}")
-        return shown
+        return result.text if result.structured is None else whole(result.structured)
+
+    async def _named(self, name: str) -> ToolSpec:
+        """The tool of this name; one that nobody lists is called all the same."""
+        if name not in self._tools:
+            await self.list_all_tools()
+        by_whole = {tool.name: tool for tool in self._tools.values()}
+        return self._tools.get(name) or by_whole.get(name) or ToolSpec(name, "")
+
+
+def _as_documented(error: AuthRequired) -> AuthRequired:
+    """The error that the document's states catch."""
+    if isinstance(error, arkos.AuthRequiredError):
+        return error
+    info = {"name": error.service, "message": error.text}
+    return arkos.AuthRequiredError(error.service, error.url, info)
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:

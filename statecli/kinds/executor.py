@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
-from statecli.kernel.limits import limit
-from statecli.kinds.calling import Calling
+from statecli.kinds.calling import offered, worked
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import step_schema
 from statecli.kinds.step import Delta, Step
-from statecli.model.event import Refused
-from statecli.model.ports import Call, Exchange, ModelError, ToolSpec
+from statecli.model.ports import ToolSpec
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
@@ -25,6 +23,8 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
         note = f"step {number + 1} of {len(steps)}: {steps[number]}"
         async for piece in _carried_out(step, note):
             yield piece
+        if step.snapshot.status != "running":
+            return
         value = step.answer.value
         succeeded = not (isinstance(value, dict) and value.get("ok") is False)
         if succeeded:
@@ -42,44 +42,11 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
 async def _carried_out(step: Step, note: str) -> AsyncIterator[Delta | None]:
     """The model works on one step, with the tools of the state, until it answers without a call."""
     listed = step.state.settings.get("tools")
-    tools: Sequence[ToolSpec] = ()
+    tools: tuple[ToolSpec, ...] = ()
     if isinstance(listed, list) and listed:
-        tools = await step.world.tools(listed)
-    prompt = system_prompt(step.graph, step.state, step.snapshot)
-    request = step.request("step", prompt, schema=step_schema(), note=note, tools=tuple(tools))
-    transcript: list[Exchange] = []
-    most = limit(step.graph, "max_calls")
-    for _ in range(most):
-        async for piece in step.ask(request._replace(transcript=tuple(transcript))):
-            yield piece
-        answer = step.answer
-        if not answer.calls:
-            return
-        if answer.text.strip():
-            step.say(answer.text)
-        for call in answer.calls:
-            async for piece in _called(step, tools, call, transcript):
-                yield piece
-    raise ModelError(f"{most} model calls in {note} without an answer (max_calls)")
-
-
-async def _called(
-    step: Step, tools: Sequence[ToolSpec], call: Call, transcript: list[Exchange]
-) -> AsyncIterator[Delta | None]:
-    """One call of the model; what is wrong with it goes back to the model."""
-    calling = Calling(step)
-    tool = next((tool for tool in tools if tool.name == call.name), None)
-    listed = ", ".join(tool.name for tool in tools) or "none"
-    reason = f"there is no such tool; there are: {listed}"
-    if call.error:
-        reason = call.error
-    elif tool is not None:
-        reason = calling.refusal_of(tool, call.arguments)
-    if reason:
-        step.emit(Refused(step.number, step.state.name, call.name, reason))
-        transcript.append(Exchange(call, False, reason))
+        tools = await offered(step, listed)
         yield None
-        return
-    async for piece in calling.send(message=False):
+    prompt = system_prompt(step.graph, step.state, step.snapshot)
+    request = step.request("step", prompt, schema=step_schema(), note=note, tools=tools)
+    async for piece in worked(step, request, [], note):
         yield piece
-    transcript.append(Exchange(call, calling.result.ok, calling.result.text))

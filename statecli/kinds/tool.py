@@ -9,19 +9,21 @@ from statecli.kernel.reducers import taken
 from statecli.kernel.template import with_values
 from statecli.kernel.values import Unfit, fits
 from statecli.kinds.arguments import refusal
-from statecli.kinds.calling import Calling
+from statecli.kinds.calling import Calling, offered, whole
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.step import Delta, Step
 from statecli.model.ports import ModelError, ToolResult, ToolSpec
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
-    """Arguments that do not fit the tool's schema are never sent: the reason goes back."""
+    """Arguments that do not fit the tool's schema are never sent: the reason goes back. What went
+    wrong in the tool is a message too, so that the model knows; with `on_error` the step fails."""
     state = step.state
     fixed = state.settings.get("tool")
     listed = state.settings.get("tools")
     names = [fixed] if isinstance(fixed, str) else listed if isinstance(listed, list) else None
-    tools = await step.world.tools(names)
+    tools = await offered(step, names)
+    yield None
     if not tools:
         raise ModelError("no tool is declared that this state could use")
     prompt = system_prompt(step.graph, state, step.snapshot)
@@ -34,10 +36,13 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
     else:
         async for piece in calling.fill(prompt):
             yield piece
-    async for piece in calling.send(message=True):
+    fails = any(key == "on_error" for key, _ in state.jumps)
+    async for piece in calling.send(message=True, errors=not fails):
         yield piece
     if not calling.result.ok:
-        raise ModelError(f"{calling.tool.name}: {calling.result.text}")
+        if fails:
+            raise ModelError(f"{calling.tool.name}: {calling.result.text}")
+        return
     delta = _delta(step, calling.result)
     if delta:
         step.change(delta)
@@ -64,7 +69,7 @@ def _delta(step: Step, result: ToolResult) -> dict[str, Any]:
     if structured is not None:
         found = {key: structured[key] for key in writes if key in structured}
     if not found and len(writes) == 1:
-        found = {writes[0]: structured if structured is not None else result.text}
+        found = {writes[0]: whole(structured) if structured is not None else result.text}
     for key, value in found.items():
         stored = fits(taken(step.graph, key), value)
         if isinstance(stored, Unfit):

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from statecli.llm.asked import Asked, Writer
-from statecli.llm.script import UNREADABLE
+from statecli.llm.script import UNREADABLE, as_text
 from statecli.llm.scrub import known_secrets, scrubbed
 from statecli.model.event import Chose
-from statecli.model.ports import Ask, Call, Chunk, ModelError, Provider, Request, ToolResult
+from statecli.model.ports import (
+    Ask,
+    Call,
+    Chunk,
+    ModelError,
+    Provider,
+    Request,
+    ToolResult,
+    ToolSpec,
+)
 
 #: The key of a structured answer in a conversation file, by what was asked.
 _VALUES = {"choice": "choice", "check": "check", "plan": "plan", "verdict": "verdict",
@@ -34,6 +43,7 @@ class RecordingProvider:
         self.gap = ""
         self.detailed = False
         self._asked = Writer()
+        self._tools: dict[tuple[str, ...] | None, tuple[ToolSpec, ...]] = {}
 
     def begin(self, say: str | None) -> None:
         """A new turn, with the person's line (None: the graph goes on by itself)."""
@@ -44,6 +54,7 @@ class RecordingProvider:
         """Forget the last line of the person and everything after it."""
         while self.turns and "say" not in self.turns.pop():
             pass
+        self._tools.clear()
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """Pass every chunk on, and keep them as one reply, also of an answer that breaks off."""
@@ -85,10 +96,22 @@ class RecordingProvider:
                 told["attempts"] = len(body.answers)
             self.turns[-1].setdefault("chose", []).append(told)
 
+    def tools(self, names: Sequence[str] | None, tools: tuple[ToolSpec, ...]) -> None:
+        """What servers offer, where that is new."""
+        key = None if names is None else tuple(names)
+        if self._tools.get(key) != tools:
+            self._tools[key] = tools
+            kept = [
+                {name: value for name, value in tool._asdict().items() if value} for tool in tools
+            ]
+            self._replies().append(self.clean({"tools": kept}))
+
     def result(self, result: ToolResult) -> None:
         """What a tool gave back."""
         value: Any = result.structured if result.structured is not None else result.text
         kept = {"result": value if result.ok else {"error": result.text}}
+        if result.ok and result.text != as_text(value):
+            kept["text"] = result.text
         self._replies().append(self.clean(kept))
 
     def answer(self, text: str) -> None:

@@ -3,6 +3,7 @@ errors, with their place in the file."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -76,6 +77,7 @@ class ScriptProvider:
         self._turn: Turn | None = None
         self._queue: list[Reply] = []
         self._calls = 0
+        self._tools: dict[tuple[str, ...] | None, tuple[ToolSpec, ...]] = {}
 
     def lines(self) -> Iterator[str | None]:
         """The person's lines, turn by turn; asking for the next one begins its turn."""
@@ -117,6 +119,8 @@ class ScriptProvider:
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""
         keys = (*KEYS[request.what], *_WHATEVER)
+        if request.tools and request.what in ("reply", "delta"):
+            keys = (*keys, "calls")
         if self.conversation.is_witness and not (self._queue and self._queue[0].fits(*keys)):
             if request.what in ("reply", "turn", "step"):
                 yield Chunk(text=SILENCE)
@@ -169,11 +173,7 @@ class ScriptProvider:
             yield Chunk(text=items["raw"])
             return
         calls = calls_of(reply)
-        if what == "delta":
-            if "reply" in items:
-                yield Chunk(text=items["reply"])
-            yield Chunk(value={"reply": items.get("reply", ""), **items["writes"]})
-        elif what in ("turn", "step") and calls:
+        if what in ("turn", "step", "reply", "delta") and calls:
             if "reply" in items:
                 yield Chunk(text=items["reply"])
             for name, arguments in calls:
@@ -181,6 +181,10 @@ class ScriptProvider:
                 error = arguments.get(UNREADABLE)
                 given = {} if error else arguments
                 yield Chunk(call=Call(f"call-{self._calls}", name, given, str(error or "")))
+        elif what == "delta":
+            if "reply" in items:
+                yield Chunk(text=items["reply"])
+            yield Chunk(value={"reply": items.get("reply", ""), **items["writes"]})
         elif what in ("reply", "turn"):
             yield Chunk(text=items.get("reply", ""))
         elif what == "tool":
@@ -196,17 +200,36 @@ class ScriptProvider:
             yield Chunk(value=items[KEYS[what][0]])
 
     def result(self, tool: ToolSpec) -> ToolResult:
-        """What the file says that a tool gave back; ``{error: why}`` is a failure."""
+        """What the file says that a tool gave back, as data and as text; ``{error: why}`` is a
+        failure."""
         reply = self._take(f"'{tool.name}' is called and gives a result", ("result",))
         value = reply.items["result"]
         structured = value if isinstance(value, dict) else None
         failed = structured is not None and set(structured) == {"error"}
-        return ToolResult(not failed, str(value["error"] if failed else value), structured)
+        text = as_text(value["error"] if failed else reply.items.get("text", value))
+        return ToolResult(not failed, text, structured)
+
+    def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...] | None:
+        """What the file says that servers offer, until it says something else; None where it says
+        nothing."""
+        key = None if names is None else tuple(names)
+        if self._queue and "tools" in self._queue[0].items:
+            reply = self._queue.pop(0)
+            self._tools[key] = tuple(
+                ToolSpec(t["name"], t.get("description", ""), t.get("schema"), t.get("server", ""))
+                for t in reply.items["tools"]
+            )
+        return self._tools.get(key)
 
     def answer(self, question: Question) -> str:
         """What the person answers to a question in the middle of a step."""
         first = question.text.partition("\n")[0]
         return str(self._take(f'the person is asked "{first}"', ("answer",)).items["answer"])
+
+
+def as_text(value: Any) -> str:
+    """A result as a model reads it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _wanted(request: Request) -> str:

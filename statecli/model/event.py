@@ -242,10 +242,21 @@ class Interrupted(NamedTuple):
 
 
 class Approved(NamedTuple):
-    """The person allowed or denied something that needs a yes."""
+    """The person allowed or denied something that needs a yes; `always`: for the whole session."""
 
     what: str
     allowed: bool
+    always: bool = False
+
+
+class Unauthorized(NamedTuple):
+    """A tool needs the person to connect `service` first, at `url`. The run stays where it is."""
+
+    token: int
+    state: str
+    service: str
+    url: str = ""
+    text: str = ""
 
 
 class Edited(NamedTuple):
@@ -289,7 +300,8 @@ class Ended(NamedTuple):
 Body = (
     Started | Entered | Said | Asked | Answered | Streamed | Spent | Called | Returned | Changed
     | Chose | Refused | Insight | Skipped | Guard_Missing_Field | Warned | Turned | Waiting
-    | Limited | Failed | Interrupted | Approved | Edited | Jumped | Undone | Resumed | Ended
+    | Limited | Failed | Interrupted | Unauthorized | Approved | Edited | Jumped | Undone | Resumed
+    | Ended
 )  # fmt: skip
 
 #: The body classes by their word in a trace.
@@ -298,7 +310,7 @@ BODIES: dict[str, type[Body]] = {
     for kind in (
         Started, Entered, Said, Asked, Answered, Streamed, Spent, Called, Returned, Changed, Chose,
         Refused, Insight, Skipped, Guard_Missing_Field, Warned, Turned, Waiting, Limited, Failed,
-        Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended,
+        Interrupted, Unauthorized, Approved, Edited, Jumped, Undone, Resumed, Ended,
     )
 }  # fmt: skip
 

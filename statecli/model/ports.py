@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from statecli.model.event import Body, Event
+from statecli.model.event import Approved, Body, Event
 from statecli.model.graph import Graph, State
 from statecli.model.snapshot import Snapshot
 
@@ -117,19 +117,48 @@ class Unanswered(Exception):
     """Off a terminal, a line fitted no answer twice; the text says the way out."""
 
 
+class NotAllowed(Unanswered):
+    """Off a terminal, something needs a yes of the person; `way` is how to give it beforehand."""
+
+    def __init__(self, text: str, way: str) -> None:
+        super().__init__(text)
+        self.way = way
+
+
 class ModelError(Exception):
     """A model could not be asked or gave nothing usable; the text says why."""
 
 
+class AuthRequired(Exception):
+    """A tool works once the person has connected `service`, at `url`; the run stays where it is.
+    `text` is what the service says about it."""
+
+    def __init__(self, service: str, url: str = "", text: str = "") -> None:
+        super().__init__(f"{service} must be connected{f': {url}' if url else ''}")
+        self.service = service
+        self.url = url
+        self.text = text
+
+
 class World(Protocol):
     """All that a kind may touch. `user_id` is who talks, told to every tool; `known_skills` are the
-    skills that were kept, each with its name and what it is about."""
+    skills that were kept, each with its name and what it is about.
+
+    `tools` may start servers (`known_tools` starts none), and `permit` may ask the person: the
+    reason why a call is not allowed, or an empty text. `heard` is what happened in both since it
+    was last asked: what the person allowed or denied, and warnings (texts).
+    """
 
     @property
     def user_id(self) -> str | None: ...
     def complete(self, request: Request) -> AsyncIterator[Chunk]: ...
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]: ...
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult: ...
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]: ...
+    async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str: ...
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
+    ) -> ToolResult: ...
+    def heard(self) -> Sequence[Approved | str]: ...
     async def ask(self, question: Question) -> str: ...
     async def keep_skill(self, name: str, text: str) -> str: ...
     def known_skills(self) -> Sequence[str]: ...

@@ -20,7 +20,7 @@ _GOAL, _FEWEST, _CROWDED = 36, 12, 3
 
 def collapsed(drawing: Drawing, most: int = MOST) -> Drawing:
     """The drawing with at most about `most` boxes; itself if it has no more."""
-    if len(drawing.boxes) <= most:
+    if sum(box.role == STATE for box in drawing.boxes) <= most:
         return drawing
     for step in (_chains, _circles, _phases):
         drawing = _merged(drawing, step(_Net(drawing), _GOAL))
@@ -148,14 +148,20 @@ def _merged(drawing: Drawing, sets: Iterable[Sequence[int]]) -> Drawing:
             del boxes[at]
         boxes[members[0]] = group
     arrows: dict[tuple[str, str, str], Arrow] = {}
+    kept: dict[str, Mark] = {}  # of arrows inside a group
     for arrow in drawing.arrows:
         source, target = into.get(arrow.source, arrow.source), into.get(arrow.target, arrow.target)
         inside = arrow.source in into or arrow.target in into
         if source == target and inside:
+            kept[source] = joined_marks([("", kept.get(source, NO_MARK)), ("", arrow.mark)])
             continue
         key = (source, target, "" if inside else arrow.id)
         new = arrow._replace(source=source, target=target)
         arrows[key] = _together(arrows[key], new) if key in arrows else new
+    for at, box in boxes.items():
+        if kept.get(box.id, NO_MARK) != NO_MARK:
+            own = kept[box.id]._replace(times=None)  # a visit of the group is counted already
+            boxes[at] = box._replace(mark=joined_marks([("", box.mark), ("", own)]))
     return drawing._replace(
         boxes=tuple(boxes[at] for at in sorted(boxes)), arrows=tuple(arrows.values())
     )
@@ -192,7 +198,7 @@ def _together(one: Arrow, other: Arrow) -> Arrow:
 
 
 def joined_marks(marks: Sequence[tuple[str, Mark]]) -> Mark:
-    """What several marks say together; messages begin with the name they are about."""
+    """What several marks say together; texts begin with the name they are about."""
     if all(mark == NO_MARK for _, mark in marks):
         return NO_MARK
     severities = [mark.severity for _, mark in marks if mark.severity]
@@ -200,7 +206,9 @@ def joined_marks(marks: Sequence[tuple[str, Mark]]) -> Mark:
     return Mark(
         severity=min(severities, key=SEVERITIES.index, default=""),
         messages=tuple(
-            f"{name}: {text}" if name else text for name, mark in marks for text in mark.messages
+            message._replace(text=f"{name}: {message.text}") if name else message
+            for name, mark in marks
+            for message in mark.messages
         ),
         times=sum(counts) if counts else None,
         current=any(mark.current for _, mark in marks),

@@ -20,6 +20,7 @@ from statecli.render.drawing import (
     JUMP,
     LINK,
     START,
+    STATE,
     Arrow,
     Box,
     Drawing,
@@ -30,6 +31,8 @@ from statecli.render.sizes import GAP, LABEL_SIZE, MARKER, Line, contents, label
 from statecli.render.theme import Colors, colors
 from statecli.text.excerpt import harmless
 
+#: Shapes of Graphviz whose slants take room from the text.
+_WIDER = {"hexagon": 1.45, "octagon": 1.25}
 _STYLES = {CHOSEN: "dashed", IMPLICIT: "dotted", JUMP: "dotted"}
 
 
@@ -94,7 +97,9 @@ def _box(box: Box, look: Look, palette: Colors, bare: bool) -> Iterator[str]:
         wide, high = inside.width + 2 * GAP, inside.height + 2 * GAP
         yield f"width={wide / 72:.3f} height={high / 72:.3f}"
         return
-    yield f"width={inside.width / 72:.3f} height={inside.height / 72:.3f}"
+    looks = appearance(box.kind)
+    wide = inside.width * (_WIDER.get(looks.dot, 1.0) if box.role == STATE else 1.0)
+    yield f"width={wide / 72:.3f} height={inside.height / 72:.3f}"
     if box.role in (START, BAR):
         shape = "circle" if box.role == START else "box"
         yield f'shape={shape} fillcolor="{palette.ink}" color="{palette.ink}"'
@@ -103,7 +108,6 @@ def _box(box: Box, look: Look, palette: Colors, bare: bool) -> Iterator[str]:
         yield f'shape=doublecircle fillcolor="{palette.ink}" color="{palette.ink}"'
         yield f"tooltip={_quoted('the end')}"
         return
-    looks = appearance(box.kind)
     fill, stroke = palette.group if box.role == GROUP else palette.kind(box.kind)
     styles = ["filled", *filter(None, [looks.style])]
     if box.role == GROUP:
@@ -118,7 +122,7 @@ def _box(box: Box, look: Look, palette: Colors, bare: bool) -> Iterator[str]:
     yield f'fillcolor="{fill}" color="{_emphasis(box, palette) or stroke}"'
     if box.mark.severity or box.mark.current or box.waits:
         yield f"penwidth={3 if box.mark.severity or box.mark.current else 1.6}"
-    tip = "\n".join(filter(None, [box.name, box.about, *box.mark.messages]))
+    tip = "\n".join(filter(None, [box.name, box.about, *map(str, box.mark.messages)]))
     yield f"tooltip={_quoted(tip)}"
     yield f"label={_table(inside.lines, box, looks.glyph, palette)}"
 
@@ -137,7 +141,8 @@ def _table(rows: tuple[Line, ...], box: Box, glyph: str, palette: Colors) -> str
         said = _markup(row.text)
         if row.role == "tag":
             lead = "▣" if box.role == GROUP else glyph
-            said = f"{lead} {said}{' · waits' if box.waits else ''}"
+            marked = f" · {box.mark.severity}" if box.mark.severity else ""
+            said = f"{lead} {said}{' · waits' if box.waits else ''}{marked}"
         elif row.role == "name":
             said = f"<B>{said}</B>"
         color = palette.ink if row.role == "name" else palette.dim
@@ -172,7 +177,10 @@ def _arrow(arrow: Arrow, palette: Colors, bare: bool) -> Iterator[str]:
         )
     if bare:
         return
-    told = dict.fromkeys([arrow.label, arrow.about, *arrow.mark.messages])
+    beside = [arrow.mark.severity, ", ".join(map(str, arrow.mark.steps))]
+    if any(beside):
+        yield f"headlabel={_quoted(' '.join(filter(None, beside)))} labeldistance=2.2"
+    told = dict.fromkeys([arrow.label, arrow.about, *map(str, arrow.mark.messages)])
     tip = "\n".join(filter(None, told))
     if tip:
         yield f"tooltip={_quoted(tip)}"

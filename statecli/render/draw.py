@@ -26,7 +26,6 @@ from statecli.render.drawing import (
 )
 from statecli.render.labels import described, label, order_matters
 
-LABELS = ("guard", "description", "none")
 _JUMPS = {"on_error": "on error", "on_invalid": "no valid choice"}
 
 
@@ -58,7 +57,7 @@ class _Pen:
         for number, state in enumerate(graph.states.values()):
             self.boxes[state.name] = self._box(state, f"s{number}")
         start = Box("start", "", START)
-        for name in graph.roots():
+        for name in dict.fromkeys([n for n, _ in graph.entries] or [graph.initial]):
             self._arrow(start.id, self._target(name), LINK)
         for state in graph.states.values():
             self._ways(state)
@@ -94,7 +93,7 @@ class _Pen:
         file does not have."""
         box = self.boxes.get(name)
         if box is None:
-            if name == END:
+            if name == END and self.graph.is_plan:
                 mark = self.marks.states.get(END, NO_MARK)
                 box = Box("end", name, END_MARK, ends=True, mark=mark)
             else:
@@ -143,7 +142,7 @@ class _Pen:
         met = graph.states.get(route.target)
         if met is not None and met.settings.get("join") == "all" and met.name != state.name:
             target = self._bar(met, f">{route.group}")
-        text = label(graph, route, ways, self.wish.labels)
+        text = label(route, ways, self.wish.labels)
         mark = self.marks.routes.get((state.name, route.number), NO_MARK)
         about = route.why or described(graph, route)
         self._arrow(source, target, style, text, about, order, state.name, route.number, mark)

@@ -13,15 +13,25 @@ STATE, GROUP, START, END_MARK, BAR = "state", "group", "start", "end", "bar"
 GUARD, CHOSEN, IMPLICIT, JUMP, LINK = "guard", "chosen", "implicit", "jump", "link"
 
 
+class Message(NamedTuple):
+    """A diagnostic on a drawing."""
+
+    severity: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.text}"
+
+
 class Mark(NamedTuple):
     """What is known of a box or an arrow besides the graph itself.
 
-    `severity` and `messages` are diagnostics; `times` how often a run was there (None: nobody
-    asked); `current`: a run is there now; `steps` its places on a path that is shown.
+    `severity` is the worst of the diagnostics in `messages`; `times` how often a run was there
+    (None: nobody asked); `current`: a run is there now; `steps` its places on a path that is shown.
     """
 
     severity: str = ""
-    messages: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
     times: int | None = None
     current: bool = False
     steps: tuple[int, ...] = ()

@@ -16,7 +16,7 @@ from statecli.render.outlines import inset
 from statecli.render.sizes import GAP
 
 #: Between two ends on one side; from an end to a corner; how far an end may be moved.
-_APART, _CORNER, _FARTHEST = 9.0, 7.0, 16.0
+_APART, _CORNER, _FARTHEST = 9.0, 5.0, 26.0
 
 
 class _End(NamedTuple):

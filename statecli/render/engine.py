@@ -17,7 +17,8 @@ from statecli.model.unable import Unable
 BUNDLED = "graphviz-pure"
 #: Seconds after which one attempt is given up (see `layout.ATTEMPTS`).
 PATIENCE = 15.0
-INSTALL = "pip install graphviz-pure, or install Graphviz (apt install graphviz, brew install …)"
+_PIP, _APT = f"pip install {BUNDLED}", "apt install graphviz, brew install graphviz"
+INSTALL = f"{_PIP}, or install Graphviz ({_APT})"
 
 
 class Engine(NamedTuple):
@@ -31,10 +32,13 @@ class TooSlow(Exception):
     """The engine had not finished in time."""
 
 
-def find(renderer: str = "", dot: str = "", *, pdf: bool = False) -> Engine:
+def find(renderer: str = "", dot: str | None = None, *, pdf: bool = False) -> Engine:
     """The engine to use. `renderer` is bundled, system or empty (whichever is there, the bundled
     one first); `dot` the file of a `dot`. Raises Unable, which says what to install."""
-    if dot:
+    if renderer == "bundled" and (pdf or dot is not None):
+        what = "--dot names another one" if dot is not None else f"{BUNDLED} writes no PDF"
+        raise Unable(f"--renderer bundled: {what}", "leave --renderer out")
+    if dot is not None:
         command = shutil.which(dot)
         if command is None:
             raise Unable(f"--dot {dot}: there is no such program")
@@ -45,14 +49,14 @@ def find(renderer: str = "", dot: str = "", *, pdf: bool = False) -> Engine:
         if command is not None:
             return Engine(command, bundled=True)
         if renderer == "bundled":
-            raise Unable(f"{BUNDLED} is not installed", f"pip install {BUNDLED}")
+            raise Unable(f"{BUNDLED} is not installed", _PIP)
     command = shutil.which("dot")
     if command is not None:
         return Engine(command, bundled=False)
     if pdf:
         raise Unable("a PDF needs the program dot of Graphviz", "apt install graphviz, or -o X.svg")
     if renderer == "system":
-        raise Unable("the program dot of Graphviz is not installed", INSTALL.partition("or ")[2])
+        raise Unable("the program dot of Graphviz is not installed", _APT)
     raise Unable(
         "there is no layout engine", f"{INSTALL}; --to html, mermaid, text and dot need none"
     )

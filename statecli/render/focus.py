@@ -17,6 +17,8 @@ def focused(drawing: Drawing, name: str, depth: int) -> Drawing:
     edge = list(kept)
     for _ in range(depth):
         edge = _next(edge, around, kept, bars)
+        if not edge:
+            break
     arrows = tuple(a for a in drawing.arrows if a.source in kept and a.target in kept)
     hidden: dict[str, int] = {}
     for arrow in drawing.arrows:

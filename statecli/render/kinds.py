@@ -49,7 +49,7 @@ _KINDS = {
     "planner": Appearance(
         "note", "note", "", "≡", "M1 2h1.5M4.5 2h7M1 6h1.5M4.5 6h7M1 10h1.5M4.5 10h7", *_ORANGE
     ),
-    "executor": Appearance("arrow", "cds", "", "►", "M2.5 1l8 5-8 5z", *_TEAL),
+    "executor": Appearance("arrow", "box3d", "", "►", "M2.5 1l8 5-8 5z", *_TEAL),
     "verifier": Appearance("octagon", "octagon", "", "√", "M1 6.5l3.5 4 6.5-9", *_PINK),
     "skill_builder": Appearance(
         "folder", "folder", "", "¶", "M6 .8l1.6 3.5 3.8.4-2.8 2.6.8 3.8L6 9.2l-3.4 1.9.8-3.8"

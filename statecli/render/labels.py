@@ -10,19 +10,25 @@ from statecli.model.graph import Graph, State, Transition
 from statecli.model.guard import AllOf, Atom, Guard
 from statecli.model.words import brief
 
+#: More guards than this are not compared two by two.
+_MANY = 40
 
-def label(graph: Graph, route: Transition, ways: Sequence[Transition], wanted: str) -> str:
+
+def label(route: Transition, ways: Sequence[Transition], wanted: str) -> str:
     """The text beside a route. `ways` are all routes of its state in the order they are tried;
     `wanted` is guard, description or none."""
     if wanted == "none":
         return ""
-    if wanted == "description":
-        return described(graph, route)
+    if wanted == "description" and route.description.strip():
+        return " ".join(route.description.split())
     if route.guard is not None:
         return brief(route.guard)
+    own = " ".join(route.description.split())
     if any(way.guard is None and way is not route for way in ways):
-        return " ".join(route.description.split())
-    return "otherwise" if len(ways) > 1 and ways[0] is not route else ""
+        return own
+    if len(ways) > 1 and ways[0] is not route:
+        return f"otherwise: {own}" if own else "otherwise"
+    return ""
 
 
 def described(graph: Graph, route: Transition) -> str:
@@ -37,6 +43,8 @@ def order_matters(graph: Graph, state: State, ways: Sequence[Transition]) -> boo
     if state.fans_out:
         return False
     guards = [way.guard for way in ways if way.guard is not None]
+    if len(guards) > _MANY:  # the question grows with the square, and such a state is a table
+        return True
     return any(not apart(graph, one, other) for one, other in combinations(guards, 2))
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from statecli.model.unable import Unable
 from statecli.render import dot
 from statecli.render.drawing import Drawing, Look
 from statecli.render.ends import fitted
-from statecli.render.engine import Engine, TooSlow, run
+from statecli.render.engine import INSTALL, Engine, TooSlow, run
 from statecli.render.geometry import Course, Layout, Point, Spot
+from statecli.render.layers import layered
 
 
 class Attempt(NamedTuple):
@@ -33,7 +34,7 @@ ATTEMPTS = (
     ),
 )
 #: More arrows than this begin with the second attempt; so do fewer, where they stand dense.
-_MANY, _SOME, _DENSE = 700, 200, 2.5
+_MANY, _SOME, _DENSE = 400, 150, 2.2
 
 
 class Laid(NamedTuple):
@@ -46,7 +47,7 @@ class Laid(NamedTuple):
 def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
     """The drawing in a format of the engine. Raises Unable when every attempt took too long."""
     for attempt in ATTEMPTS[_begin(drawing) :]:
-        text = dot.text(drawing, look, attempt.extra, bare=to == "json0")
+        text = dot.text(drawing, look, attempt.extra)
         try:
             return Laid(run(engine, text, to, attempt.layout), attempt.said)
         except TooSlow:
@@ -54,7 +55,7 @@ def ask(engine: Engine, drawing: Drawing, look: Look, to: str) -> Laid:
     size = f"{len(drawing.boxes)} boxes and {len(drawing.arrows)} arrows"
     raise Unable(
         f"no layout of {size} was found in time",
-        "--collapse auto or --focus STATE shows less; --to html and --to dot need no layout engine",
+        "--collapse auto or --focus STATE shows less; svg and html take no time",
     )
 
 
@@ -69,10 +70,20 @@ def large(drawing: Drawing) -> bool:
     return _begin(drawing) > 0
 
 
-def laid_out(engine: Engine, drawing: Drawing, look: Look) -> tuple[Layout, str]:
-    """Where everything stands, and what had to be given up for it."""
-    answer = ask(engine, drawing, look, "json0")
-    return fitted(drawing, _read(json.loads(answer.output))), answer.said
+def laid_out(engine: Callable[[], Engine], drawing: Drawing, look: Look) -> tuple[Layout, str]:
+    """Where everything stands, and what had to be given up for it. A large drawing gets the layout
+    of `layers`, which takes no time; so does one for which the engine takes too long. Raises
+    Unable where there is no engine, or one that gives no layout."""
+    if large(drawing):
+        return layered(drawing, look), "a simpler layout, since the graph is large"
+    found = engine()
+    try:
+        output = run(found, dot.text(drawing, look, bare=True), "json0")
+        return fitted(drawing, _read(json.loads(output))), ""
+    except TooSlow:
+        return layered(drawing, look), "a simpler layout, since the engine took too long"
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        raise Unable(f"{found.command}: what it answers is no layout", INSTALL) from None
 
 
 def _read(found: Mapping[str, Any]) -> Layout:

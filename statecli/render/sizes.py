@@ -19,6 +19,7 @@ LEADING = 1.28
 _WIDE, _NAME_WIDE, _LABEL_WIDE = 190.0, 210.0, 150.0
 _ABOUT_LINES, _LABEL_LINES = 2, 7
 ICON = 12.0
+TASK_INDENT = 11.0
 #: A comparison stays on one line where it can: its spaces are hard ones until the lines are made.
 _HARD = "\xa0"
 _COMPARISON = re.compile(r"\S+ [=≠<>≤≥] \S+( [<≤] \S+)?|[0-9]+ turns?|^[0-9]+\. \S+")

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from statecli.render.drawing import (
     BAR,
-    CHOSEN,
     END_MARK,
     GROUP,
-    IMPLICIT,
-    JUMP,
-    LINK,
     START,
     Arrow,
     Box,
@@ -28,8 +24,17 @@ from statecli.render.drawing import (
 from statecli.render.geometry import Course, Layout, Point, Spot
 from statecli.render.kinds import appearance, css_class
 from statecli.render.legend import legend
+from statecli.render.metric import width
 from statecli.render.outlines import num, outline
-from statecli.render.sizes import ICON, LABEL_SIZE, LEADING, contents, label_lines
+from statecli.render.sizes import (
+    ICON,
+    LABEL_SIZE,
+    LEADING,
+    TAG_SIZE,
+    TASK_INDENT,
+    contents,
+    label_lines,
+)
 from statecli.render.style import style
 from statecli.text.excerpt import harmless
 
@@ -44,9 +49,10 @@ def picture(drawing: Drawing, layout: Layout, look: Look, *, sheet: bool = True)
 
 
 def _lines(drawing: Drawing, layout: Layout, look: Look, *, sheet: bool) -> Iterator[str]:
-    below = list(legend(drawing, look)) if look.legend else []
+    below = list(legend(drawing)) if look.legend else []
     wide = max(layout.width, 560.0 if below else 0.0) + 2 * MARGIN
     high = layout.height + 2 * MARGIN + max((row.bottom + 12 for row in below), default=0.0)
+    wide, high = math.ceil(wide), math.ceil(high)  # else a line of half a pixel shows at the edge
     size = f'width="{num(wide)}" height="{num(high)}" viewBox="0 0 {num(wide)} {num(high)}"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" class="statecli">'
     yield f"<title>{escaped(drawing.title)}</title>"
@@ -133,17 +139,13 @@ def _words(box: Box, spot: Spot, look: Look) -> Iterator[str]:
         if line.role == "tag":
             yield from _tag(box, line.text, x, base)
         elif line.role in ("task", "more"):
-            left = spot.x - spot.width / 2 + (spot.width - _text_width(inside.width)) / 2
+            left = spot.x - spot.width / 2 + TASK_INDENT
             left += 9 if line.role == "more" else 0
             yield f'<text class="task" x="{num(left)}" y="{num(base)}">{escaped(line.text)}</text>'
         else:
             yield _text(line.role, line.text, x, base)
     if named:
         yield _name(box, named, x)
-
-
-def _text_width(width: float) -> float:
-    return width - 22.0
 
 
 def _name(box: Box, lines: list[tuple[str, float]], x: float) -> str:
@@ -163,9 +165,6 @@ def _text(role: str, words: str, x: float, y: float) -> str:
 
 def _tag(box: Box, words: str, x: float, base: float) -> Iterator[str]:
     """The sign of a kind and its name, beside each other in the middle."""
-    from statecli.render.metric import width
-    from statecli.render.sizes import TAG_SIZE
-
     wide = width(words, TAG_SIZE)
     left = x - (ICON + 4 + wide + (14 if box.waits else 0)) / 2
     if box.role != GROUP and not box.missing:
@@ -184,7 +183,7 @@ def _signs(box: Box, x: float, y: float, wide: float) -> Iterator[str]:
     mark = box.mark
     if mark.severity:
         yield _sign(mark, x + wide - 2, y + 2)
-    for at, step in enumerate(mark.steps[:4]):
+    for at, step in enumerate(_few(mark.steps)):
         yield _step(step, x + 2 + at * 2 * _SIGN, y + 2)
 
 
@@ -194,12 +193,17 @@ def _sign(mark: Mark, x: float, y: float) -> str:
     shape = f'<circle cx="{num(x)}" cy="{num(y)}" r="{num(_SIGN)}"/>'
     if mark.severity == "warning":
         shape = f'<path d="M{num(x)} {num(y - 9.5)}l9.5 17h-19z"/>'
-    tip = escaped("\n".join(mark.messages))
+    tip = escaped("\n".join(map(str, mark.messages)))
     text = f'<text x="{num(x)}" y="{num(y + 4)}">{number}</text>'
     return f'<g class="sign {mark.severity}"><title>{tip}</title>{shape}{text}</g>'
 
 
-def _step(step: int, x: float, y: float) -> str:
+def _few(steps: Sequence[int]) -> list[str]:
+    """The numbers that are drawn; all of them stand in the tooltip."""
+    return [str(step) for step in steps] if len(steps) < 5 else [*map(str, steps[:3]), "…"]
+
+
+def _step(step: str, x: float, y: float) -> str:
     return (
         f'<g class="step"><circle cx="{num(x)}" cy="{num(y)}" r="{num(_SIGN)}"/>'
         f'<text x="{num(x)}" y="{num(y + 3.4)}">{step}</text></g>'
@@ -210,19 +214,24 @@ def _tip(title: str, box: Box) -> str:
     role = "the plan ends here" if box.role == END_MARK else box.kind
     words = [title, f"{role}{', waits for the person' if box.waits else ''}", box.about]
     members = ", ".join(box.members[:40]) + (" …" if len(box.members) > 40 else "")
-    return escaped("\n".join(filter(None, [*words, members, *box.mark.messages])))
+    return escaped("\n".join(filter(None, [*words, members, *map(str, box.mark.messages)])))
 
 
 # --- arrows ---------------------------------------------------------------------------------------
 
-_STYLES = {CHOSEN: "chosen", IMPLICIT: "implicit", JUMP: "jump", LINK: "link"}
-
 
 def _arrow(arrow: Arrow, course: Course, names: dict[str, str]) -> Iterator[str]:
-    classes = ["edge", _STYLES.get(arrow.style, "guard"), *_marked(arrow.mark)]
+    classes = ["edge", arrow.style, *_marked(arrow.mark)]
     yield f'<g class="{" ".join(filter(None, classes))}" id="{arrow.id}">'
     way = f"{names[arrow.source]} → {names[arrow.target]}"
-    told = [way, arrow.label, arrow.about, *arrow.mark.messages]
+    steps = ", ".join(map(str, arrow.mark.steps))
+    told = [
+        way,
+        arrow.label,
+        arrow.about,
+        f"step {steps}" if steps else "",
+        *map(str, arrow.mark.messages),
+    ]
     yield f"<title>{escaped(chr(10).join(filter(None, dict.fromkeys(told))))}</title>"
     yield f'<path d="{_curve(course)}"/>'
     yield f'<path class="head" d="{_head(course)}"/>'
@@ -268,7 +277,7 @@ def _steps(arrow: Arrow, course: Course) -> Iterator[str]:
         yield _sign(arrow.mark, x, y)
         x += 2 * _SIGN
     if arrow.mark.steps:
-        for at, step in enumerate(arrow.mark.steps[:4]):
+        for at, step in enumerate(_few(arrow.mark.steps)):
             yield _step(step, x + at * 2 * _SIGN, y)
 
 
@@ -282,8 +291,6 @@ def _along(course: Course) -> Point:
 
 _SPECIAL = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 _MARKUP = re.compile("[&<>\"']")
-#: What XML 1.0 has no place for besides control characters.
-_NO_XML = re.compile("[\ufffe\uffff]")
 
 
 def escaped(words: str) -> str:
@@ -293,4 +300,4 @@ def escaped(words: str) -> str:
         return words
     lines = words.split("\n")
     safe = "\n".join(map(harmless, lines)) if len(lines) > 1 else harmless(words)
-    return _MARKUP.sub(lambda match: _SPECIAL[match.group()], _NO_XML.sub("�", safe))
+    return _MARKUP.sub(lambda match: _SPECIAL[match.group()], safe)

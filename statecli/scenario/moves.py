@@ -13,6 +13,7 @@ from statecli.kernel.tasks import addressed, current, record
 from statecli.llm.recording import as_reply
 from statecli.llm.rules import spoken
 from statecli.model.data import is_map
+from statecli.model.event import Approved
 from statecli.model.graph import Graph, State, Task
 from statecli.model.ports import (
     Call,
@@ -218,6 +219,10 @@ class Player:
         return [Chunk(text=text)]
 
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        return self.known_tools(names)
+
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        """The tools that the graph declares: none is started."""
         declared = self.moves.graph.settings.get("tools")
         entries = list(declared) if is_map(declared) else []
         return tuple(ToolSpec(name, "", None, name) for name in (names or entries))
@@ -225,6 +230,9 @@ class Player:
     async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
         """Every call may be made: none is."""
         return ""
+
+    def heard(self) -> Sequence[Approved | str]:
+        return ()
 
     async def call(
         self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""

@@ -38,6 +38,7 @@ from statecli.model.event import (
     Said,
     Started,
     Streamed,
+    Unauthorized,
     Undone,
     Waiting,
     Warned,
@@ -53,7 +54,7 @@ _new: Any = tuple.__new__
 #: a step is complete.
 BARRIERS = (
     Started, Said, Asked, Streamed, Called, Returned, Entered, Waiting, Limited, Failed,
-    Interrupted, Approved, Edited, Jumped, Undone, Resumed, Ended, Warned,
+    Interrupted, Unauthorized, Approved, Edited, Jumped, Undone, Resumed, Ended, Warned,
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from statecli.engine.advance import Custom
 from statecli.engine.move import move
 from statecli.kernel.settle import Recorder
 from statecli.kinds.step import Delta, closing
-from statecli.model.event import Answered, Event, Failed, Limited
+from statecli.model.event import Answered, Approved, Event, Failed, Limited
 from statecli.model.graph import FUNCTION, WAITING_KINDS, Graph, State
 from statecli.model.ports import (
     Chunk,
@@ -68,9 +68,23 @@ class _World:
         return await self(question)
 
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        return self.known_tools(names)
+
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         return tuple(ToolSpec(name, "") for name in names or ())
 
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult:
+    async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
+        return ""
+
+    def heard(self) -> Sequence[Approved | str]:
+        return ()
+
+    async def call(
+        self,
+        tool: ToolSpec,
+        arguments: Mapping[str, Any],
+        user: str = "",
+    ) -> ToolResult:
         raise ModelError(f"{tool.name} is not connected ({len(arguments)} arguments)")
 
     async def keep_skill(self, name: str, text: str) -> str:

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from statecli.llm import asking
+from statecli.llm.by_hand import ByHand
 from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
 from statecli.model.data import is_map
-from statecli.model.graph import Graph
+from statecli.model.event import Approved
+from statecli.model.graph import Graph, State
 from statecli.model.ports import (
     Ask,
+    AuthRequired,
     Chunk,
     Provider,
     Question,
@@ -22,14 +25,17 @@ from statecli.model.ports import (
     ToolResult,
     ToolSpec,
 )
+from statecli.session.toolbox import Toolbox
 from statecli.text.whole_file import write_file
+
+#: Kinds in which a model may call tools while it works.
+_WORKERS = frozenset({"agent", "executor"})
 
 
 class SessionWorld:
     """`provider` answers for the model, `asker` reaches the person; tools that no server is
-    started for are played by the person (or the script). `user_id` is who talks; `takes` names the
-    fields that the current state takes from a tool's result. Without a folder `skills` none is
-    kept."""
+    started for (see `Toolbox`) are played by the person, or the script. `user_id` is who talks;
+    `here` is the state that runs. Without a folder `skills` none is kept."""
 
     def __init__(
         self,
@@ -39,19 +45,47 @@ class SessionWorld:
         skills: Path | None = None,
         *,
         user_id: str | None = None,
+        toolbox: Toolbox | None = None,
     ) -> None:
         self.graph = graph
         self.provider = provider
         self.asker = asker
         self.skills = skills
         self.user_id = user_id
-        self.takes: Callable[[], Sequence[str]] = tuple
+        self.toolbox = toolbox
+        if toolbox is not None:
+            toolbox.by_hand = lambda: self.by_hand
+        self.here: Callable[[], State | None] = lambda: None
 
     def complete(self, request: Request) -> AsyncIterator[Chunk]:
         return self.provider.complete(request, self.asker)
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether the person plays the model, and so also the tools that are not connected."""
+        inner = self.provider
+        inner = inner.inner if isinstance(inner, RecordingProvider) else inner
+        return isinstance(inner, ByHand)
+
+    def _box(self) -> Toolbox | None:
+        """The tools that may be connected; none are where a file says what they give back."""
+        return None if isinstance(self.provider, ScriptProvider) else self.toolbox
+
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         """The declared tools with these names (``server.tool`` or ``server``); all if None."""
+        box, here = self._box(), self.here()
+        if box is not None and self.by_hand and here is not None and here.kind in _WORKERS:
+            return ()  # who plays the model does the work by hand
+        if box is not None:
+            return await self._offered(box, names)
+        told = self.provider.tools(names) if isinstance(self.provider, ScriptProvider) else None
+        return self.known_tools(names) if told is None else told
+
+    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        """What is known of these tools, without connecting any."""
+        box = self._box()
+        if box is not None:
+            return box.known(names)
         declared = self.graph.settings.get("tools")
         entries: Mapping[str, Any] = declared if is_map(declared) else {}
         wanted = list(entries) if names is None else names
@@ -62,15 +96,51 @@ class SessionWorld:
             found.append(ToolSpec(name, about if isinstance(about, str) else "", None, name))
         return tuple(found)
 
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult:
-        """Ask whoever plays the tool what it gives back."""
+    async def _offered(self, box: Toolbox, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+        """The tools that are connected; what servers offer is recorded."""
+        recording = self.provider if isinstance(self.provider, RecordingProvider) else None
+        try:
+            found = await box.tools(names)
+        except Exception:
+            if recording is not None:
+                recording.gap = "a tool could not be reached"
+            raise
+        if recording is not None and not all(map(box.plays, found)):
+            recording.tools(names, found)
+        return found
+
+    async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
+        """Why a call may not be made; empty if it may."""
+        box = self._box()
+        reason = "" if box is None else await box.permit(tool, arguments)
+        if reason and isinstance(self.provider, RecordingProvider):
+            self.provider.result(ToolResult(False, reason))
+        return reason
+
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
+    ) -> ToolResult:
+        """What a tool gives back, or whoever plays it. `user`: for whom, if not who talks."""
         if isinstance(self.provider, ScriptProvider):
             return self.provider.result(tool)
-        fields = [asking.field_of(self.graph, name) for name in self.takes()]
-        result = await asking.result_of(self.asker, tool, arguments, fields)
+        if self.toolbox is not None and not self.toolbox.plays(tool):
+            try:
+                result = await self.toolbox.call(tool, arguments, user or self.user_id or "")
+            except AuthRequired:
+                if isinstance(self.provider, RecordingProvider):
+                    self.provider.gap = "a service had to be connected first"
+                raise
+        else:
+            here = self.here()
+            takes = here.writes if here is not None and here.kind == "tool" else ()
+            fields = [asking.field_of(self.graph, name) for name in takes]
+            result = await asking.result_of(self.asker, tool, arguments, fields)
         if isinstance(self.provider, RecordingProvider):
             self.provider.result(result)
         return result
+
+    def heard(self) -> Sequence[Approved | str]:
+        return [] if self.toolbox is None else self.toolbox.heard()
 
     async def ask(self, question: Question) -> str:
         """Something only the person can answer; a yes or no comes back as just that."""

@@ -10,10 +10,12 @@ turns:
       - {writes: {intent: refund}, reply: I see.}
       - {choice: triage}
       - {check: {agree: true, quote: yes please}}
-      - {result: {status: open}}    # what a tool gave back; {error: why} is a failure
+      - {result: {status: open}}    # what a tool gave back; {error: why} is a failure; `text`
+                                    # beside it, where the model reads it otherwise
       - {answer: "yes"}             # what the person answers in the middle of a step
       - {failed: the server is gone, reply: Well}   # the model broke off after these words
       - {raw: Hm.}                    # an answer as it was written, where a value was asked for
+      - {tools: [{name: notes.read, schema: {type: object}}]}   # what a server offers
 ```
 A recording (`chat --record`) also has what each answer took (`usage`, `latency`, `attempts`,
 `model`), what was `asked` for it, and which routes each turn `chose`, by whom.
@@ -40,10 +42,11 @@ from statecli.text.nodes import Node
 #: What one item of `replies` may say; a text may come with calls or writes.
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
-    "skill", "value", "answer", "failed", "raw", "usage", "latency", "attempts", "model", "asked",
+    "skill", "value", "answer", "tools", "failed", "raw", "text", "usage", "latency", "attempts",
+    "model", "asked",
 )  # fmt: skip
 #: Those that only tell about an answer.
-_NOTES = ("usage", "latency", "attempts", "model", "asked")
+_NOTES = ("text", "usage", "latency", "attempts", "model", "asked")
 #: What ends a line in YAML 1.1 only.
 _BREAKS = frozenset("\x85\u2028\u2029")
 TURN_KEYS = ("say", "replies", "chose", "expect")
@@ -224,7 +227,8 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
         raise reader.fail(path, "a reply says nothing; it has 'reply', 'calls', 'choice' or alike")
     for key, item in items.items():
         here = (*path, key)
-        if key in ("reply", "tool", "failed", "raw") or (key == "choice" and not is_map(item)):
+        texts = ("reply", "tool", "text", "failed", "raw")
+        if key in texts or (key == "choice" and not is_map(item)):
             reader.text(item, here, key)
         elif key in ("writes", "check", "plan", "verdict", "skill", "asked"):
             reader.map(item, here, key)
@@ -234,6 +238,8 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
             raise reader.fail(here, f"'answer' is text, not {described(item)}")
         elif key == "calls":
             _calls(reader, item, here)
+        elif key == "tools":
+            _tools(reader, item, here)
     if isinstance(items.get("answer"), bool):
         items = {**items, "answer": "yes" if items["answer"] else "no"}
     return Reply(items, path)
@@ -248,6 +254,17 @@ def _calls(reader: _Reader, value: Any, path: Path) -> None:
             raise reader.fail(here, "a call is its name and its arguments, {name: {key: value}}")
         for name, arguments in call.items():
             reader.map(arguments, (*here, name), name)
+
+
+def _tools(reader: _Reader, value: Any, path: Path) -> None:
+    for number, tool in enumerate(reader.items(value, path, "tools")):
+        here = (*path, number)
+        found = reader.mapping(tool, here, ("name", "description", "schema", "server"), "a tool")
+        for key, item in found.items():
+            check = reader.map if key == "schema" else reader.text
+            check(item, (*here, key), key)
+        if "name" not in found:
+            raise reader.fail(here, "a tool needs a 'name'")
 
 
 def calls_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:

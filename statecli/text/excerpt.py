@@ -14,7 +14,10 @@ from statecli.model.span import Span
 
 TAB = 4
 #: Control characters, and the invisible ones that reorder or hide text (Trojan Source).
-_UNSAFE = "[\0-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+_UNSAFE = (
+    "[\0-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff"
+    "\ud800-\udfff]"
+)
 
 
 def harmless(text: str) -> str:

@@ -21,6 +21,9 @@ def write_file(path: str, content: bytes) -> None:
         else:
             _replace(real, content)
     except OSError as error:
+        folder = os.path.dirname(real)
+        if not os.path.isdir(folder):
+            raise Unable(f"{path}: there is no folder {os.path.dirname(path)}") from error
         raise Unable(f"{path}: {reason_of(error)}") from error
 
 

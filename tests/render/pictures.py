@@ -88,7 +88,7 @@ class Seen(NamedTuple):
 
 
 def svg_of(drawing: Drawing, look: Look | None = None) -> str:
-    layout, _ = laid_out(engine(), drawing, look or Look())
+    layout, _ = laid_out(engine, drawing, look or Look())
     return picture(drawing, layout, look or Look())
 
 

@@ -116,7 +116,7 @@ def places(drawing: Drawing, layout: Layout) -> tuple[dict[str, Rectangle], dict
 def test_nothing_lies_on_something_else(path: Path, rankdir: str) -> None:
     for tasks in (False, True):
         drawing = drawn(graph_of(path), Wish(tasks=tasks))
-        layout, said = laid_out(engine(), drawing, Look(rankdir=rankdir))
+        layout, said = laid_out(engine, drawing, Look(rankdir=rankdir))
         assert not said
         boxes, labels = places(drawing, layout)
         for one, other in itertools.combinations(boxes, 2):
@@ -131,7 +131,7 @@ def test_nothing_lies_on_something_else(path: Path, rankdir: str) -> None:
 @pytest.mark.parametrize("path", ALL, ids=by_name)
 def test_everything_lies_in_the_picture(path: Path) -> None:
     drawing = drawn(graph_of(path))
-    layout, _ = laid_out(engine(), drawing, Look())
+    layout, _ = laid_out(engine, drawing, Look())
     boxes, labels = places(drawing, layout)
     for left, top, right, bottom in (*boxes.values(), *labels.values()):
         assert left >= -1

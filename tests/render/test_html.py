@@ -150,7 +150,7 @@ def test_every_box_of_the_data_is_in_the_picture() -> None:
 
 def test_no_engine_is_needed_and_that_is_said() -> None:
     _, said = drawn(INTAKE)
-    assert "drawn with the simpler layout of statecli" in said
+    assert "drawn with a simpler layout" in said
     assert "no-such-program" in said
 
 

@@ -178,7 +178,7 @@ def test_a_question_mark_shows_keys_and_signs(intake: Browser) -> None:
     intake.press("?")
     text = intake.text("#p-help")
     assert "find a state" in text
-    assert "strict, waits for the person" in text
+    assert "strict: tasks in their order" in text
     intake.press(Keys.ESCAPE)
     assert not intake.one("#p-help").is_displayed()
 

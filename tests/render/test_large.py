@@ -16,7 +16,7 @@ from statecli.model.graphs import dominators
 from statecli.model.unable import Unable
 from statecli.render import layout
 from statecli.render.collapse import MOST, collapsed
-from statecli.render.drawing import Drawing, Look
+from statecli.render.drawing import Drawing, Look, Message
 from statecli.render.engine import Engine, TooSlow
 from statecli.render.focus import focused
 
@@ -100,12 +100,14 @@ def test_one_state_that_leads_everywhere() -> None:
 def test_marks_of_members_come_together() -> None:
     full = chart([[at + 1] for at in range(99)] + [[]])
     box = full.boxes[50]
-    marked = box._replace(mark=box.mark._replace(severity="error", messages=("wrong",)))
+    marked = box._replace(
+        mark=box.mark._replace(severity="error", messages=(Message("error", "wrong"),))
+    )
     boxes = (*full.boxes[:50], marked, *full.boxes[51:])
     small = collapsed(full._replace(boxes=boxes))
     group = next(shown for shown in small.boxes if box.name in shown.members)
     assert group.mark.severity == "error"
-    assert group.mark.messages == (f"{box.name}: wrong",)
+    assert group.mark.messages == (Message("error", f"{box.name}: wrong"),)
 
 
 @pytest.mark.parametrize("size", [100, 1000])
@@ -187,7 +189,7 @@ def test_no_attempt_in_time_is_said_with_the_way_out(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(layout, "run", slow)
     with pytest.raises(Unable, match="no layout of 11 boxes") as caught:
         layout.ask(Engine("dot", bundled=True), chart(local(10)), Look(), "svg")
-    assert "--to html" in caught.value.hint
+    assert "svg and html" in caught.value.hint
 
 
 def test_an_engine_that_hangs_is_stopped(tmp_path: Path) -> None:

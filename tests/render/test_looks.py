@@ -79,8 +79,8 @@ def test_a_legend_only_when_asked() -> None:
     shown = svg_of(drawing, Look(legend=True))
     root = seen(shown).root
     texts = [text.text for text in root.iter() if text.get("class") == "task"]
-    assert "terminal, ends the run" in texts
-    assert "user, waits for the person" in texts
+    assert "terminal: the run ends" in texts
+    assert "waits for the person" in texts
     assert "after an error, or no valid choice" in texts
     last = max(
         float(y) for y in re.findall(r'class="legend" transform="translate\(\S+ (\S+)\)', shown)

@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from statecli import __version__
 from statecli.model.unable import Unable
 from statecli.render import page
-from statecli.render.drawing import STATE, Drawing, Look
+from statecli.render.drawing import STATE, Drawing
 from statecli.render.geometry import Layout
 from statecli.render.kinds import KINDS, appearance, css_class
 from statecli.render.layers import layered
-from statecli.render.layout import laid_out, large
+from statecli.render.layout import laid_out
 from statecli.render.legend import legend
 from statecli.render.page.contents import as_script, contents
 from statecli.render.renderer import Request
@@ -60,7 +60,7 @@ def render(request: Request) -> bytes:
             "when_dark": _DARK[look.theme],
             "picture": picture(drawing, layout, look, sheet=False),
             "icons": _icons(kinds),
-            "legend": _legend(drawing, look),
+            "legend": _legend(drawing),
             "data": data,
             "script": script,
         }
@@ -69,15 +69,12 @@ def render(request: Request) -> bytes:
 
 
 def _layout(request: Request) -> Layout:
-    """The engine's layout, or the simpler one where there is no engine or it has no answer."""
-    if large(request.drawing):
-        request.said("drawn with the simpler layout of statecli, since the graph is large")
-        return layered(request.drawing, request.look)
+    """The engine's layout, or the simpler one where there is no engine."""
     try:
-        layout, said = laid_out(request.engine(False), request.drawing, request.look)
+        layout, said = laid_out(lambda: request.engine(False), request.drawing, request.look)
     except Unable as error:
         hint = f" ({error.hint})" if error.hint else ""
-        request.said(f"drawn with the simpler layout of statecli: {error.message}{hint}")
+        request.said(f"drawn with a simpler layout: {error.message}{hint}")
         return layered(request.drawing, request.look)
     if said:
         request.said(said)
@@ -123,11 +120,11 @@ def _icons(kinds: list[str]) -> str:
     )
 
 
-def _legend(drawing: Drawing, look: Look) -> str:
+def _legend(drawing: Drawing) -> str:
     """What shapes and lines mean."""
     frame = 'width="46" height="24" viewBox="-2 -2 46 24" aria-hidden="true"'
     return "".join(
         f'<li><svg class="statecli" {frame}>{entry.sample}</svg>'
         f"<span>{escaped(entry.words)}</span></li>\n"
-        for entry in legend(drawing, look)
+        for entry in legend(drawing)
     )

@@ -64,9 +64,8 @@ def _words(box: Box) -> str:
     special = [kind, "waits" * box.waits, "ends" * box.ends, "missing" * box.missing]
     if box.mark.times is not None:
         special.append(f"×{box.mark.times}")
-    if box.mark.severity:
-        special.append(box.mark.severity)
-    told = [box.name or " ", f"({', '.join(filter(None, special))})"]
+    special += [box.mark.severity, "here" * box.mark.current]
+    told = [box.name or " ", f"({', '.join(filter(None, special))})", *box.tasks]
     return "<br>".join(unformatted(text) for text in told)
 
 
@@ -77,7 +76,8 @@ def _end(id_: str, roles: dict[str, str]) -> str:
 def _label(arrow: Arrow) -> str:
     words = " ".join(label_text(arrow).split())
     marks = {"chosen": "(model) ", "implicit": "(implicit) "}.get(arrow.style, "")
-    text = f"{marks}{words}".strip()
+    steps = f" [{', '.join(map(str, arrow.mark.steps))}]" if arrow.mark.steps else ""
+    text = f"{marks}{words}{steps}".strip()
     return f" : {escaped(text)}" if text else ""
 
 

@@ -12,7 +12,7 @@ BINARY = False
 
 def render(request: Request) -> bytes:
     """The drawing as a picture of its own."""
-    layout, said = laid_out(request.engine(False), request.drawing, request.look)
+    layout, said = laid_out(lambda: request.engine(False), request.drawing, request.look)
     if said:
         request.said(said)
     return picture(request.drawing, layout, request.look).encode("utf-8", "replace")

@@ -11,6 +11,7 @@ from statecli.render.drawing import (
     GROUP,
     IMPLICIT,
     JUMP,
+    LINK,
     STATE,
     Arrow,
     Box,
@@ -36,6 +37,12 @@ def lines(drawing: Drawing) -> Iterator[str]:
     ways: dict[str, list[Arrow]] = {}
     for arrow in drawing.arrows:
         ways.setdefault(arrow.source, []).append(arrow)
+    bars = {box.id for box in drawing.boxes if box.role == BAR}
+    parts = {arrow.source for arrow in drawing.arrows if arrow.target in bars} - bars
+    joins = {arrow.target for arrow in drawing.arrows if arrow.source in bars}
+    links = [arrow for arrow in drawing.arrows if arrow.style == LINK]
+    parts &= {arrow.source for arrow in links}
+    joins &= {arrow.target for arrow in links}
     rank = {box.id: at for at, box in enumerate(drawing.boxes)}
     starts = [boxes[arrow.target].name for arrow in ways.get("start", ())]
     yield harmless(f"{drawing.title}: begins in {' or '.join(starts)}" if starts else drawing.title)
@@ -43,13 +50,14 @@ def lines(drawing: Drawing) -> Iterator[str]:
         if box.role not in (STATE, GROUP) or box.missing:
             continue
         yield ""
-        yield harmless(_head(box))
+        branches = ["all at once"] * (box.id in parts) + ["waits for all"] * (box.id in joins)
+        yield harmless(_head(box, branches))
         if box.about:
             yield harmless(f"│ {box.about}")
         for task in box.tasks:
             yield harmless(f"│ ▫ {task}")
         for message in box.mark.messages:
-            yield harmless(f"│ {box.mark.severity}: {message}")
+            yield harmless(f"│ {message}")
         out = list(_ways(ways.get(box.id, ()), boxes, ways))
         for at, (arrow, target) in enumerate(out):
             lead = "└" if at == len(out) - 1 else "├"
@@ -57,16 +65,16 @@ def lines(drawing: Drawing) -> Iterator[str]:
             yield harmless(_way(arrow, target, lead, back=back, itself=target is box))
             bar = " " if at == len(out) - 1 else "│"
             for message in arrow.mark.messages:
-                yield harmless(f"{bar}     {arrow.mark.severity}: {message}")
+                yield harmless(f"{bar}     {message}")
     yield ""
     yield _legend(drawing)
 
 
-def _head(box: Box) -> str:
+def _head(box: Box, branches: list[str]) -> str:
     if box.role == GROUP:
         return f"▣ {box.name} ({len(box.members)} states)"
     kind = box.kind or "no type"
-    special = [kind, "waits" * box.waits, "ends" * box.ends]
+    special = [kind, "waits" * box.waits, "ends" * box.ends, *branches]
     text = f"{appearance(box.kind).glyph} {box.name} ({', '.join(filter(None, special))})"
     if box.hidden:
         text += f" +{box.hidden} not shown"

@@ -39,9 +39,7 @@ function section(head, ...inside) {
   return found.length ? h("section", "", h("h3", "", head), found) : null;
 }
 
-function messages(list, severity) {
-  return list.map((item) => {
-    const [level, text] = typeof item === "string" ? [severity, item] : item;
-    return h("p", `p-message p-${level}`, h("b", "", level), " ", words(text));
-  });
+function messages(list) {
+  return list.map(([level, text]) =>
+    h("p", `p-message p-${level}`, h("b", "", level), " ", words(text)));
 }

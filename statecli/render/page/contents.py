@@ -239,7 +239,7 @@ def _mark(mark: Mark) -> Object:
         return {}
     return {
         "severity": mark.severity,
-        "messages": list(mark.messages),
+        "messages": list(map(list, mark.messages)),
         "times": mark.times,
         "here": mark.current,
         "steps": list(mark.steps),
@@ -250,11 +250,11 @@ def _mark(mark: Mark) -> Object:
 
 
 def _short(**parts: object) -> Object:
-    """The parts without what says nothing; 0 says something."""
+    """The parts without what says nothing; 0 says something, and so does an empty name."""
     return {
         key: value
         for key, value in parts.items()
-        if value is not None and value is not False and value not in ("", [])
+        if key == "name" or (value is not None and value is not False and value not in ("", []))
     }
 
 

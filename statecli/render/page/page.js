@@ -6,11 +6,11 @@ document.documentElement.classList.add("p-alive");
 const LEVELS = ["error", "warning", "info"];
 const findings = [];
 boxes.forEach((box, at) => {
-  for (const text of box.messages ?? []) findings.push([box.severity, text, keyOfBox(at), boxName(at)]);
+  for (const [severity, text] of box.messages ?? []) findings.push([severity, text, keyOfBox(at), boxName(at)]);
 });
 arrows.forEach((arrow) => {
   const name = `${boxName(arrow.ends[0])} → ${boxName(arrow.ends[1])}`;
-  for (const text of arrow.messages ?? []) findings.push([arrow.severity, text, "." + arrow.id, name]);
+  for (const [severity, text] of arrow.messages ?? []) findings.push([severity, text, "." + arrow.id, name]);
 });
 findings.sort((a, b) => LEVELS.indexOf(a[0]) - LEVELS.indexOf(b[0]));
 if (findings.length) {

@@ -50,8 +50,8 @@ function aboutState(at) {
 
 // What is marked on the box, then what else was found in the state.
 function notesOf(state, box) {
-  const marked = (box.messages ?? []).map((text) => [box.severity, text]);
-  return marked.concat((state.notes ?? []).filter(([, text]) => !box.messages?.includes(text)));
+  const marked = box.messages ?? [];
+  return marked.concat((state.notes ?? []).filter(([, text]) => !marked.some((one) => one[1] === text)));
 }
 
 function place(line) {
@@ -210,8 +210,8 @@ function aboutArrow(at) {
       arrow.label ? h("p", "p-needs", words(arrow.label)) : null,
       (arrow.about ?? "").split("\n").filter(Boolean).map((text) => h("p", "", words(text))),
       counted(arrow)],
-    messages(route ? (arrow.messages ?? []).filter((text) => !(route.notes ?? []).some((note) => note[1] === text)) :
-      arrow.messages ?? [], arrow.severity),
+    messages(route ? (arrow.messages ?? []).filter(([, text]) => !(route.notes ?? []).some((note) => note[1] === text)) :
+      arrow.messages ?? []),
     route ? place(route.line) : null);
 }
 
@@ -233,7 +233,7 @@ function aboutBox(at) {
   const kind = box.role === "group" ? plural(box.members?.length ?? 0, "state") :
     box.role === "missing" ? "there is no such state" : box.role === "end" ? "a run ends here" : box.role;
   fill(words(boxName(at)), h("div", "p-kind", chip(kind)),
-    counted(box), messages(box.messages ?? [], box.severity),
+    counted(box), messages(box.messages ?? []),
     section("States in it", long(members, 200)),
     section("Ways out", long(ends(at, 0))), section("Ways in", long(ends(at, 1))));
 }
@@ -251,6 +251,6 @@ function aboutGraph() {
 
 function aboutFindings() {
   const found = findings.map(([severity, text, key, name]) => h("li", "",
-    h("div", "p-head", button(name, () => choose(key))), messages([text], severity)));
+    h("div", "p-head", button(name, () => choose(key))), messages([[severity, text]])));
   fill("Findings", h("div", "p-kind", by("p-findings").textContent), long(found, 300));
 }
