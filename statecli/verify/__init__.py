@@ -1,0 +1,21 @@
+"""What the guards and the data of a graph make possible: decided, not guessed.
+
+`verify` is small to import; the work is in `verifier`.
+"""
+
+from __future__ import annotations
+
+from statecli.verify.report import LISTS, Finding, Report, Visit
+
+#: Expansions (boxes taken up) that a graph may cost. Never seconds: the same findings everywhere.
+DEFAULT_BUDGET = 200_000
+
+__all__ = ["DEFAULT_BUDGET", "LISTS", "Finding", "Report", "Visit", "verify"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "verify":
+        from statecli.verify.verifier import verify
+
+        return verify
+    raise AttributeError(name)
