@@ -4,8 +4,7 @@ Two environments (verify.md 1): FULL may do all that the engine accepts, proofs 
 does what it is asked for, witnesses are of it. The lists, with the shape of their elements:
 
 - ``unreachable`` (name): some path of routes leads to the state, but no FULL run enters it. Paths
-  are those of written and implicit routes, `on_error`, `on_invalid`, and from a plan state that the
-  idle net may leave to the next one in order.
+  are those of written and implicit routes, `on_error` and `on_invalid`, from the roots.
 - ``dead`` (name, number): the state is entered in FULL, and its transition `number` (as in
   `Transition.number`, written ones only) is never the first that holds. Not counted: a plan state's
   transitions to itself, and those to states that do not exist. Unguarded transitions of the first
