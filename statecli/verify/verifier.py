@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable
 
 from statecli.model.graph import Graph
+from statecli.verify.domain import Domain
+from statecli.verify.explore import Budget, Explorer, Sites
+from statecli.verify.layout import Layout
 from statecli.verify.report import LISTS, Report
 
 
@@ -17,4 +21,69 @@ def verify(
     witnesses: bool = True,
 ) -> Report:
     """Decide what can happen in a graph. `inputs`: fields that are given before the start."""
-    return Report(True, (), 0, {name: frozenset() for name in LISTS}, ())
+    collecting = gc.isenabled()
+    gc.disable()  # more than half of the time of a large graph, and nothing here is a cycle
+    try:
+        return Verification(graph, Budget(budget, timeout), inputs).report(witnesses)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+class Verification:
+    """One run over one graph."""
+
+    def __init__(self, graph: Graph, budget: Budget, inputs: Iterable[str]) -> None:
+        self.graph = graph
+        self.budget = budget
+        self.domain = Domain(graph, inputs)
+        self.layout = Layout(graph, self.domain)
+        self.sites = Sites(self.layout)
+        self.full = Explorer(self.sites, budget, coop=False)
+        self.coop = Explorer(self.sites, budget, coop=True)
+
+    def report(self, witnesses: bool) -> Report:
+        for explorer in (self.full, self.coop):
+            explorer.start()
+            explorer.run()
+        lists: dict[str, frozenset[object]] = {name: frozenset() for name in LISTS}
+        lists.update(self._lists())
+        undecided = tuple(self.domain.undecided)
+        return Report(not undecided, undecided, self.budget.used, lists, ())
+
+    def _name(self, number: int) -> str:
+        return self.layout.states[number].name
+
+    def _lists(self) -> dict[str, frozenset[object]]:
+        full, coop, name = self.full, self.coop, self._name
+        entered = full.entered
+        unset = {(name(n), key) for n, key in coop.unset}
+        return {
+            "unreachable": frozenset(name(n) for n in self.layout.order if n not in entered),
+            "dead": frozenset(self._dead()),
+            "fallthrough": frozenset(self._fallthrough()),
+            "stuck": frozenset(map(name, coop.stuck)),
+            "rescued": frozenset(map(name, coop.rescued)),
+            "tie": frozenset((name(n), a, b) for n, a, b in coop.ties),
+            "unset": frozenset(unset),
+            "never_set": frozenset(unset - {(name(n), key) for n, key in full.was_set}),
+            "settle_loops": frozenset((name(n), name(t)) for n, t in full.cuts),
+        }
+
+    def _dead(self) -> Iterable[tuple[str, int]]:
+        for number in self.full.entered:
+            site = self.sites[number]
+            first = self.full.first.get(number, set())
+            for at, route in enumerate(site.routes):
+                if route.origin == "written" and site.targets[at] is not None:
+                    if at not in first:
+                        yield site.state.name, route.number
+
+    def _fallthrough(self) -> Iterable[str]:
+        for number, first in self.full.first.items():
+            site = self.sites[number]
+            if site.state.kind == "goal":
+                for at in first:
+                    route = site.routes[at]
+                    if route.origin == "implicit" and site.state.transitions:
+                        yield site.state.name
