@@ -107,6 +107,38 @@ class Sites:
                 box = box & ~done.axis.group | 1 << done.axis.at
         return box
 
+    def before(self, source: int, target: int, box: int) -> Iterator[int]:
+        """The boxes of `source` from which a move leads into this box of `target`."""
+        keep, given = self.layout.edge(source, target)
+        frame = self.frame
+        for entered in self._before_entered(target, box):
+            if frame.some(entered & (given | keep)):
+                yield entered & keep | frame.full & ~keep
+
+    def _before_entered(self, target: int, box: int) -> Iterator[int]:
+        domain, live = self.layout.domain, self.layout.live[target]
+        state = self.layout.states[target]
+        axis = domain.visited.get(state.name)
+        if axis is None:
+            yield box
+            return
+        if not box >> axis.at & 2:
+            return
+        yield box & ~axis.group | 1 << axis.at
+        again = box & ~axis.group | 2 << axis.at
+        forgotten = [domain.keys.get(item.key) for item in state.deliverables()]
+        found = [key for key in forgotten if key is not None and live >> key.number & 1]
+        for task in state.tasks if state.kind != "goal" else ():
+            done = domain.done[state.name, task.id]
+            if not done.fold:
+                found.append(done.axis)
+        for one in found:
+            if not again >> one.at & 1:
+                return
+        for one in found:
+            again |= one.group
+        yield again
+
 
 class Move(NamedTuple):
     """Something that takes a run from a box of one state to another state. `way`: the place of the
@@ -143,7 +175,7 @@ class Explorer:
         self.moves: set[tuple[int, Key]] = set()
         #: The plan states that begin a run, at rest: nothing is evaluated at the start.
         self.begun: dict[int, int] = {}
-        self._begin: dict[int, int] = {}
+        self._begin: dict[int, list[int]] = {}
         self.ended = False
         self.wide: set[int] = set()
         self._rank = {number: at for at, number in enumerate(self.layout.order)}
@@ -163,11 +195,16 @@ class Explorer:
             if axis is not None:
                 box = box & ~axis.group | 2 << axis.at
             if self.layout.states[number].is_plan:
-                self.begun[number] = self._begin[number] = box
-                self.entries.setdefault((number, NO_PASS), self._boxes())
-                self._push(number)
+                self.begun[number] = box
+                self.begin(number, [box])
             else:
                 self.enter(number, NO_PASS, box)
+
+    def begin(self, number: int, boxes: list[int]) -> None:
+        """A run begins in a plan state, at rest."""
+        self._begin[number] = boxes
+        self.entries.setdefault((number, NO_PASS), self._boxes())
+        self._push(number)
 
     def enter(self, target: int, visited: Pass, box: int) -> None:
         """A run comes into a state with one of these valuations."""
@@ -254,8 +291,8 @@ class Explorer:
     def _plan(self, site: Site, fresh: list[tuple[Pass, int]]) -> None:
         rests = self.rests.setdefault(site.number, {})
         work: list[tuple[Counters, int]] = []
-        if site.number in self._begin:
-            self._stays(site, Counters(open=True), self._begin.pop(site.number), work)
+        for box in self._begin.pop(site.number, ()):
+            self._stays(site, Counters(open=True), box, work)
         for visited, box in fresh:
             self.budget.spend()
             self._evaluate(site, site.entry, False, box, visited, work)

@@ -352,7 +352,7 @@ class Site:
         for key in dict.fromkeys(item.key for item in state.deliverables()):
             yield from self._set(key, offers.get(key), counters)
         yield from self._tasks(coop)
-        if not coop and state.kind == "loose" and len(state.tasks) > 1:
+        if not coop and state.kind == "loose" and state.tasks:
             yield Call("skip", "", tuple(self._passed(task.id, True) for task in state.tasks))
 
     def _set(self, key: str, region: Sequence[int] | None, counters: Counters) -> Iterator[Call]:

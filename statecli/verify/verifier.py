@@ -6,9 +6,10 @@ import gc
 from collections.abc import Iterable
 
 from statecli.model.graph import Graph
+from statecli.verify.backward import Backward
 from statecli.verify.domain import Domain
 from statecli.verify.explore import Budget, Explorer, Sites
-from statecli.verify.layout import Layout
+from statecli.verify.layout import Layout, components
 from statecli.verify.report import LISTS, Report
 
 
@@ -46,6 +47,10 @@ class Verification:
         for explorer in (self.full, self.coop):
             explorer.start()
             explorer.run()
+        self.back = Backward(self.full)
+        self.back.run()
+        self.doomed = self.back.doomed(self.coop.entries)
+        self.doomed_starts = self.back.doomed_starts(self.coop.begun)
         lists: dict[str, frozenset[object]] = {name: frozenset() for name in LISTS}
         lists.update(self._lists())
         undecided = tuple(self.domain.undecided)
@@ -67,8 +72,35 @@ class Verification:
             "tie": frozenset((name(n), a, b) for n, a, b in coop.ties),
             "unset": frozenset(unset),
             "never_set": frozenset(unset - {(name(n), key) for n, key in full.was_set}),
+            "doomed": frozenset(map(name, self._doomed())),
+            "loops": frozenset(self._loops()),
             "settle_loops": frozenset((name(n), name(t)) for n, t in full.cuts),
         }
+
+    def _doomed(self) -> set[int]:
+        return {key[0] for key in self.doomed} | self.doomed_starts.keys()
+
+    def _loops(self) -> Iterable[tuple[str, ...]]:
+        """The components of what COOP runs do once they are doomed."""
+        if not self._doomed():
+            return
+        inside = Explorer(self.sites, self.budget, coop=True)
+        for (number, visited), boxes in self.doomed.items():
+            for box in boxes:
+                inside.enter(number, visited, box)
+        for number, boxes in self.doomed_starts.items():
+            inside.begin(number, boxes)
+        inside.run()
+        edges: list[list[int]] = [[] for _ in self.layout.states]
+        for source, key in inside.moves:
+            edges[source].append(key[0])
+        owner = components(edges)
+        members: dict[int, list[int]] = {}
+        for number in range(len(edges)):
+            members.setdefault(owner[number], []).append(number)
+        for group in members.values():
+            if len(group) > 1 or group[0] in edges[group[0]]:
+                yield tuple(sorted(self._name(number) for number in group))
 
     def _dead(self) -> Iterable[tuple[str, int]]:
         for number in self.full.entered:
