@@ -10,8 +10,8 @@ import heapq
 from collections.abc import Iterable, Iterator
 
 from statecli.verify.box import BoxSet
-from statecli.verify.explore import MOST_BOXES, NO_PASS, Explorer, Key, Pass
-from statecli.verify.site import THE_END, Call, Counters, Site
+from statecli.verify.explore import MOST_BOXES, NO_PASS, Explorer, Key, Pass, strays
+from statecli.verify.site import NO_COUNTERS, THE_END, Call, Counters, Hit, Site
 
 #: A context of an evaluation: the counters in it, and whether it is that of a turn's end.
 Context = tuple[Counters, bool]
@@ -128,10 +128,12 @@ class Backward:
                 if self.frame.some(both):
                     yield both
 
-    def _key(self, site: Site, target: int, visited: Pass | None) -> Key:
+    def _key(self, site: Site, target: int, visited: Pass | None, *, at_end: bool) -> Key:
         if not site.state.is_plan or not self.layout.states[target].is_plan:
             return target, NO_PASS
-        return target, self.sites.passed((*(visited or ()), site.number), target)
+        mid_turn = visited.mid_turn if visited is not None else not at_end
+        known = visited.visited if visited is not None else ()
+        return target, self.sites.passed((*known, site.number), target, mid_turn=mid_turn)
 
     def _jumps(self, site: Site, box: int) -> Iterator[int]:
         for name, state in site.state.jumps:
@@ -155,25 +157,22 @@ class Backward:
         written = hull
         for effect in effects:
             written = effect.of(written)
-        outcome = site.evaluate(site.entry, False, written)
+        outcome = site.evaluate(NO_COUNTERS, False, written)
         good = list(self._jumps(site, hull))
-        several = len(outcome.hits) > 1
+        found: list[int] = []
         for hit in outcome.hits:
             target = site.targets[hit.route]
-            assert target is not None
-            parts: list[int] = [hit.box]
-            if target != THE_END:
-                parts = list(self._into(site.number, (target, NO_PASS), hit.box))
-            if several and site.routes[hit.route].guard is None:
-                for name, state in site.state.jumps:
-                    stray = self.layout.index.get(state)
-                    if stray is not None and name == "on_invalid":
-                        parts += self._into(site.number, (stray, NO_PASS), hit.box)
-            for part in parts:
-                for effect in effects:
-                    part = effect.before(part)
-                if part:
-                    good.append(part)
+            if target == THE_END:
+                found.append(hit.box)
+            elif target is not None:
+                found += self._into(site.number, (target, NO_PASS), hit.box)
+        for target, box in strays(site, outcome.hits):
+            found += self._into(site.number, (target, NO_PASS), box)
+        for part in found:
+            for effect in effects:
+                part = effect.before(part)
+            if part:
+                good.append(part)
         self._cover(key, good)
 
     # --- states of a plan -----------------------------------------------------------------------
@@ -194,14 +193,18 @@ class Backward:
         work.run()
         for key in self._keys[site.number]:
             if key not in self.whole:
-                self._cover(key, work.evaluated((site.entry, False), key[1]))
+                context = (site.entry(key[1].mid_turn), False)
+                self._cover(key, work.evaluated(context, key[1]))
 
     def _quick(self, site: Site, hull: int, rests: dict[Counters, BoxSet]) -> bool:
         """Whether one call always gets a run on to where everything can end: most states."""
         for key in self._keys[site.number]:
             boxes = self.full.entries[key]
-            if boxes and not self._all_lead_on(site, site.entry, False, boxes.hull(), key[1]):
-                return False
+            if boxes:
+                counters = site.entry(key[1].mid_turn)
+                hits = site.evaluate(counters, False, boxes.hull()).hits
+                if not self._all_whole(site, hits, key[1], at_end=False):
+                    return False
         for counters in rests:
             if not any(
                 call.region is None and self._leads_on(site, counters, call, hull)
@@ -218,23 +221,21 @@ class Backward:
         for box in call.of(hull, self.frame):
             outcome = site.evaluate(after, False, box)
             if outcome.rest:
-                if not site.ends_late or site.evaluate(after, True, box).rest:
-                    return False
-            if not self._all_whole(site, outcome.hits, None):
+                return False
+            if not self._all_whole(site, outcome.hits, None, at_end=False):
                 return False
         return True
 
-    def _all_lead_on(
-        self, site: Site, counters: Counters, at_end: bool, box: int, visited: Pass
+    def _all_whole(
+        self, site: Site, hits: Iterable[Hit], visited: Pass | None, *, at_end: bool
     ) -> bool:
-        return self._all_whole(site, site.evaluate(counters, at_end, box).hits, visited)
-
-    def _all_whole(self, site: Site, hits: Iterable[object], visited: Pass | None) -> bool:
         for hit in hits:
-            target = site.targets[hit.route]  # type: ignore[attr-defined]
-            if target == THE_END or (visited is not None and target in visited):
+            target = site.targets[hit.route]
+            if target is None or target == THE_END:
                 continue
-            if self._key(site, target, visited) not in self.whole:
+            if visited is not None and target in visited.visited:
+                continue
+            if self._key(site, target, visited, at_end=at_end) not in self.whole:
                 return False
         return True
 
@@ -295,7 +296,7 @@ class _PlanWork:
         for left in outcome.rest:
             yield from self._meeting(counters, left)
         for hit in outcome.hits:
-            if visited is not None and self.site.targets[hit.route] in visited:
+            if visited is not None and self.site.targets[hit.route] in visited.visited:
                 yield from self._meeting(counters._replace(open=True), hit.box)
 
     def _meeting(self, counters: Counters, box: int) -> Iterator[int]:
@@ -313,10 +314,9 @@ class _PlanWork:
             assert target is not None
             if target == THE_END:
                 yield hit.box
-            elif visited is None or target not in visited:
-                yield from self.back._into(
-                    site.number, self.back._key(site, target, visited), hit.box
-                )
+            elif visited is None or target not in visited.visited:
+                key = self.back._key(site, target, visited, at_end=context[1])
+                yield from self.back._into(site.number, key, hit.box)
 
     def _resting(self, counters: Counters) -> Iterator[tuple[Context, tuple[int, ...]]]:
         """The evaluations that leave a run at rest with these counters."""

@@ -9,13 +9,22 @@ from typing import NamedTuple
 
 from statecli.verify.box import BoxSet
 from statecli.verify.layout import Layout, components
-from statecli.verify.site import THE_END, Counters, Hit, Site
+from statecli.verify.site import NO_COUNTERS, THE_END, Counters, Hit, Site
 
 #: A state with more boxes than this keeps one hull.
 MOST_BOXES = 2000
-Pass = frozenset[int]
-NO_PASS: Pass = frozenset()
-#: Where an entry arrives: a state and the states of its pass.
+
+
+class Pass(NamedTuple):
+    """What an entry carries: the states of its pass that it could come back to, and whether it came
+    in the middle of a turn (kept only where turns are counted)."""
+
+    visited: frozenset[int] = frozenset()
+    mid_turn: bool = False
+
+
+NO_PASS = Pass()
+#: Where an entry arrives.
 Key = tuple[int, Pass]
 
 
@@ -59,8 +68,8 @@ class Sites:
     def made(self) -> Iterable[Site]:
         return self._sites.values()
 
-    def passed(self, visited: Iterable[int], target: int) -> Pass:
-        """The states of a pass that it may still come back to from `target`."""
+    def passed(self, visited: Iterable[int], target: int, *, mid_turn: bool) -> Pass:
+        """What of a pass matters to `target`, a plan state."""
         if self._components is None:
             states = self.layout.states
             edges = [
@@ -69,7 +78,8 @@ class Sites:
             ]
             self._components = components(edges)
         owner = self._components
-        return frozenset(n for n in visited if owner[n] == owner[target] and n != target)
+        back = frozenset(n for n in visited if owner[n] == owner[target] and n != target)
+        return Pass(back, mid_turn and bool(self.layout.domain.timed))
 
     def arrive(self, source: int, target: int, box: int) -> Iterator[int]:
         """A box of `source` as boxes of `target`, which forgets its last visit if it says so."""
@@ -150,6 +160,20 @@ class Move(NamedTuple):
 
 
 NET, JUMP = -1, -2
+
+
+def strays(site: Site, hits: Iterable[Hit]) -> Iterator[tuple[int, int]]:
+    """Where a model that names no option leads: to `on_invalid`, if it is a target of the state.
+    Each with the box of what leads there."""
+    open_ = [hit for hit in hits if site.routes[hit.route].guard is None]
+    if len({site.targets[hit.route] for hit in open_}) < 2:
+        return
+    for key, name in site.state.jumps:
+        if key == "on_invalid":
+            target = site.layout.index.get(name)
+            if target is not None and target in site.targets:
+                for box in dict.fromkeys(hit.box for hit in open_):
+                    yield target, box
 
 
 class Explorer:
@@ -295,7 +319,7 @@ class Explorer:
             self._stays(site, Counters(open=True), box, work)
         for visited, box in fresh:
             self.budget.spend()
-            self._evaluate(site, site.entry, False, box, visited, work)
+            self._evaluate(site, site.entry(visited.mid_turn), False, box, visited, work)
         while work:
             counters, box = work.pop()
             if box in rests[counters].boxes:
@@ -315,8 +339,9 @@ class Explorer:
         here."""
         self._look(site, counters, at_end, box)
         outcome = site.evaluate(counters, at_end, box)
+        mid_turn = visited.mid_turn if visited is not None else not at_end
         for hit in outcome.hits:
-            self._took(site, counters, hit, visited, work)
+            self._took(site, counters, hit, visited, mid_turn, work)
         for rest in outcome.rest:
             if at_end:
                 self._at_turn_end(site, counters, rest)
@@ -330,6 +355,7 @@ class Explorer:
         counters: Counters,
         hit: Hit,
         visited: Pass | None,
+        mid_turn: bool,
         work: list[tuple[Counters, int]],
     ) -> None:
         self.first.setdefault(site.number, set()).add(hit.route)
@@ -337,11 +363,12 @@ class Explorer:
         assert target is not None
         if target == THE_END:
             self.ended = True
-        elif visited is not None and target in visited:
+        elif visited is not None and target in visited.visited:
             self.cuts.add((site.number, target))
             self._stays(site, counters._replace(open=True), hit.box, work)
         elif self.layout.states[target].is_plan:
-            passed = self.sites.passed((*(visited or ()), site.number), target)
+            known = visited.visited if visited is not None else ()
+            passed = self.sites.passed((*known, site.number), target, mid_turn=mid_turn)
             self._exit(target, passed, hit.route, hit.box)
         else:
             self._exit(target, NO_PASS, hit.route, hit.box)
@@ -408,8 +435,8 @@ class Explorer:
         written = box
         for effect in site.body(coop=self.coop):
             written = effect.of(written)
-        self._look(site, site.entry, False, written)
-        outcome = site.evaluate(site.entry, False, written)
+        self._look(site, NO_COUNTERS, False, written)
+        outcome = site.evaluate(NO_COUNTERS, False, written)
         for hit in outcome.hits:
             self.first.setdefault(site.number, set()).add(hit.route)
             target = site.targets[hit.route]
@@ -419,8 +446,9 @@ class Explorer:
                 self._exit(target, NO_PASS, hit.route, hit.box)
         if site.custom:
             self._custom(site, written)
-        elif not self.coop and len(outcome.hits) > 1:
-            self._strays(site, outcome.hits)
+        elif not self.coop:
+            for target, stray in strays(site, outcome.hits):
+                self._exit(target, NO_PASS, JUMP, stray)
         self._nothing(site, box, outcome.hits, outcome.rest)
 
     def _custom(self, site: Site, box: int) -> None:
@@ -430,15 +458,6 @@ class Explorer:
             self.first.setdefault(site.number, set()).add(at)
             if target is not None and target >= 0:
                 self._exit(target, NO_PASS, at, box)
-
-    def _strays(self, site: Site, hits: Iterable[Hit]) -> None:
-        """A model that names no option leads to `on_invalid`."""
-        for key, name in site.state.jumps:
-            target = self.layout.index.get(name)
-            if target is not None and key == "on_invalid":
-                for hit in hits:
-                    if site.routes[hit.route].guard is None:
-                        self._exit(target, NO_PASS, JUMP, hit.box)
 
     def _nothing(self, site: Site, box: int, hits: Iterable[Hit], rest: Iterable[int]) -> None:
         """Where nothing holds after a body; a `user` state only where no line would help."""

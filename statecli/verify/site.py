@@ -36,6 +36,9 @@ class Counters(NamedTuple):
     open: bool = False
 
 
+NO_COUNTERS = Counters()
+
+
 class Effect:
     """What a call does to one axis: for each class those that it may become."""
 
@@ -292,10 +295,9 @@ class Site:
             self.most_idle = stuck
         self.net = self.layout.next[self.number] if stuck else -2
 
-    @property
-    def entry(self) -> Counters:
-        """The counters of a visit that begins."""
-        return Counters(fresh=self.timed)
+    def entry(self, mid_turn: bool) -> Counters:
+        """The counters of a visit that begins: the rest of the turn of entry is none of its own."""
+        return Counters(fresh=self.timed and mid_turn)
 
     def turn_over(self, counters: Counters) -> Counters:
         """The counters after a turn's end."""
