@@ -272,8 +272,6 @@ class _PlanWork:
             for box in self._seeds(context, None):
                 self._lead(context, box)
         for counters in self.counters:
-            for box in self._net(counters):
-                self._take(counters, box)
             for box in self.back._jumps(self.site, self.hull):
                 self._take(counters, box)
         for counters, boxes in self.good.items():
@@ -307,8 +305,10 @@ class _PlanWork:
                 yield both
 
     def _seeds(self, context: Context, visited: Pass | None) -> Iterator[int]:
-        """What leaves the state in this evaluation for where it can end."""
+        """What leaves the state in this evaluation (or by the net behind it) for where it can end."""
         site = self.site
+        if context[1]:
+            yield from self._net(context[0])
         for hit in site.evaluate(*context, self.hull).hits:
             target = site.targets[hit.route]
             assert target is not None

@@ -26,7 +26,11 @@ class Layout:
         self.states: list[State] = list(graph.states.values())
         self.index = {state.name: number for number, state in enumerate(self.states)}
         self.next = [self._following(state) for state in self.states]
-        self.successors = [self._successors(number) for number in range(len(self.states))]
+        self._ways = [self._routes_to(state) for state in self.states]
+        self.successors = [
+            [*ways, self.next[number]] if self.next[number] >= 0 else ways
+            for number, ways in enumerate(self._ways)
+        ]
         self.order = _reverse_postorder(self.successors, [self.index[n] for n in graph.roots()])
         self.reads = [self._reads(state) for state in self.states]
         self.writes = [self._writes(state) for state in self.states]
@@ -43,14 +47,23 @@ class Layout:
         name = following(self.graph, state.name)
         return -1 if name is None else self.index[name]
 
-    def _successors(self, number: int) -> list[int]:
-        state = self.states[number]
+    def _routes_to(self, state: State) -> list[int]:
         if state.kind == "terminal":
             return []
         found = [self.index.get(way.target, -1) for way in routes_of(self.graph, state.name)]
         found += [self.index.get(target, -1) for _, target in state.jumps]
-        found.append(self.next[number])
         return [target for target in dict.fromkeys(found) if target >= 0]
+
+    def on_paper(self) -> set[int]:
+        """The states that some path of routes leads to, whatever their guards say."""
+        seen = {self.index[name] for name in self.graph.roots()}
+        todo = list(seen)
+        while todo:
+            for target in self._ways[todo.pop()]:
+                if target not in seen:
+                    seen.add(target)
+                    todo.append(target)
+        return seen
 
     # --- which axes matter ----------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Iterable
 
 from statecli.model.graph import Graph
@@ -64,7 +65,7 @@ class Verification:
         entered = full.entered
         unset = {(name(n), key) for n, key in coop.unset}
         return {
-            "unreachable": frozenset(name(n) for n in self.layout.order if n not in entered),
+            "unreachable": frozenset(map(name, self.layout.on_paper() - entered)),
             "dead": frozenset(self._dead()),
             "fallthrough": frozenset(self._fallthrough()),
             "stuck": frozenset(map(name, coop.stuck)),
@@ -117,5 +118,5 @@ class Verification:
             if site.state.kind == "goal":
                 for at in first:
                     route = site.routes[at]
-                    if route.origin == "implicit" and site.state.transitions:
+                    if route.origin == "implicit" and route.priority == math.inf:
                         yield site.state.name
