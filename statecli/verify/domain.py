@@ -12,7 +12,16 @@ from typing import NamedTuple
 
 from statecli.kernel.order import routes_of
 from statecli.kernel.reducers import IMPLICIT
-from statecli.model.classes import ABSENT, Test, answer, classes, open_ended, points, whole_numbers
+from statecli.model.classes import (
+    ABSENT,
+    Test,
+    answer,
+    classes,
+    open_ended,
+    points,
+    seeks_too_much,
+    whole_numbers,
+)
 from statecli.model.data import is_list, is_map
 from statecli.model.graph import KINDS, Field, Graph, State, Task
 from statecli.model.guard import Atom, Expr, Guard, Opaque, Turns, as_number, walk
@@ -20,6 +29,7 @@ from statecli.model.parts import parts
 
 #: So many tasks may share the ways in which one key is absent.
 _MOST_FOLDED = 2
+_COLLECTIONS = ("list", "tuple", "dict", "set")
 _KNOWN_REDUCERS = ("", "overwrite", "increment")
 
 
@@ -152,7 +162,9 @@ class Domain:
         self.parts: dict[int, bool] = {}
         self.timed: set[str] = set()
         self._needs: dict[str, list[tuple[str, str]]] = {}
+        self._seeking: dict[str, list[tuple[State, Atom]]] = {}
         self._guards()
+        self._contained()
         self._fields()
         self._tasks()
 
@@ -178,7 +190,10 @@ class Domain:
             tests = self._tests.setdefault(leaf.key, [])
             if leaf.op in ("exists", "absent"):
                 return
-            if open_ended(self.graph.fields.get(leaf.key), leaf):
+            field = self.graph.fields.get(leaf.key)
+            if open_ended(field, leaf) and (field is None or field.type not in _COLLECTIONS):
+                self._seeking.setdefault(leaf.key, []).append((state, leaf))
+            elif open_ended(field, leaf):
                 self._unknown(state, f"what '{leaf.key}' contains")
             else:
                 self.places[id(leaf)] = _NOWHERE
@@ -194,6 +209,18 @@ class Domain:
                 self.timed.add(state.name)
         elif kind is Opaque:
             self._unknown(state, "a guard that is code")
+
+    def _contained(self) -> None:
+        """What texts contain is decided where samples can show all of it."""
+        for key, found in self._seeking.items():
+            tests = self._tests[key]
+            if seeks_too_much([*tests, *(leaf for _, leaf in found)]):
+                for state, _ in found:
+                    self._unknown(state, f"what '{key}' contains")
+                continue
+            for _, leaf in found:
+                self.places[id(leaf)] = _NOWHERE
+                tests.append(leaf)
 
     def _expression(self, state: State, leaf: Expr) -> None:
         found = parts(leaf.tree)
