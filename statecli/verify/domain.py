@@ -16,6 +16,7 @@ from statecli.model.classes import (
     ABSENT,
     Test,
     answer,
+    candidates,
     classes,
     open_ended,
     points,
@@ -63,6 +64,8 @@ class Axis:
         found = classes(field, tests)
         self.field, self.tests = field, tests
         self.samples, self.answers = found.samples, found.answers
+        if not tests:
+            self.samples = [ABSENT, candidates(field, [])[0]]
         self.absents = 1 << folded
         self.size = self.absents + len(found.samples) - 1
         self.initial = 1

@@ -44,7 +44,7 @@ Context fields: any value; absent too if not required and without default. `inpu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LISTS = (
     "unreachable", "dead", "fallthrough", "stuck", "rescued", "tie", "unset", "never_set",
@@ -83,5 +83,5 @@ class Report(NamedTuple):
     exact: bool
     undecided: tuple[str, ...]
     expansions: int
-    lists: Mapping[str, frozenset[object]]
+    lists: Mapping[str, frozenset[Any]]
     findings: tuple[Finding, ...]

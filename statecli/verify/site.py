@@ -354,8 +354,12 @@ class Site:
         for key in dict.fromkeys(item.key for item in state.deliverables()):
             yield from self._set(key, offers.get(key), counters)
         yield from self._tasks(coop)
-        if not coop and state.kind == "loose" and state.tasks:
-            yield Call("skip", "", tuple(self._passed(task.id, True) for task in state.tasks))
+        if not coop and state.kind == "loose":
+            if state.tasks:
+                effects = tuple(self._passed(task.id, True) for task in state.tasks)
+                yield Call("skip", "", effects, self.compiler.complete().no if self.timed else None)
+            if counters.open:  # accepted where nothing is open, too: it is evaluated again
+                yield Call("again", "", (), None, progress=False)
 
     def _set(self, key: str, region: Sequence[int] | None, counters: Counters) -> Iterator[Call]:
         axis = self.domain.keys.get(key)
@@ -445,9 +449,7 @@ class Site:
         names: Sequence[str] = [key for key in state.writes if key not in self.domain.implicit]
         if self.custom:
             names = list(keys)
-        elif state.kind == "user" and len(state.writes) != 1:
-            names = ()
-        elif state.kind in ("terminal", "decision"):
+        elif (state.kind == "user" and len(state.writes) != 1) or state.kind in ("terminal", "decision"):
             names = ()
         for key in dict.fromkeys(names):
             axis = keys.get(key)
@@ -474,15 +476,15 @@ class Site:
                         found[name] = axis
         return found
 
-    def asked(self, counters: Counters, at_end: bool, box: int, *, set_: bool) -> set[str]:
+    def asked(self, counters: Counters, at_end: bool, box: int, *, set_: bool) -> dict[str, int]:
         """The foreign keys that an evaluation of this box looks at while they are absent (or with
-        `set_`: present)."""
+        `set_`: present), each with a box of where."""
         open_ = {
             key: axis
             for key, axis in self.foreign.items()
             if box >> axis.at & (axis.present if set_ else axis.absent)
         }
-        found: set[str] = set()
+        found: dict[str, int] = {}
         for mode in self.modes(counters) if open_ else ():
             for at, rest in self.trying(mode, at_end, box):
                 guard = self.routes[at].guard
@@ -500,7 +502,7 @@ class Site:
         boxes: list[int],
         keys: dict[str, Axis],
         set_: bool,
-        found: set[str],
+        found: dict[str, int],
     ) -> None:
         compiler = self.compiler
         if isinstance(guard, AllOf | AnyOf):
@@ -522,8 +524,9 @@ class Site:
                 axis = keys.get(name)
                 if axis is not None and name not in found:
                     mask = axis.present if set_ else axis.absent
-                    if compiler.meet(boxes, compiler.cube(axis, mask)):
-                        found.add(name)
+                    here = compiler.meet(boxes, compiler.cube(axis, mask))
+                    if here:
+                        found[name] = here[0]
 
     def _possible_ties(self) -> list[tuple[int, int]]:
         """Pairs of guarded, written routes of one priority with different targets."""

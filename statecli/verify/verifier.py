@@ -5,11 +5,14 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from statecli.model.graph import Graph
+from statecli.model.wording import listed
 from statecli.verify.backward import Backward
 from statecli.verify.domain import Domain
-from statecli.verify.explore import Budget, Explorer, Sites
+from statecli.verify.explore import MOST_BOXES, Budget, Explorer, Sites
+from statecli.verify.findings import Finder
 from statecli.verify.layout import Layout, components
 from statecli.verify.report import LISTS, Report
 
@@ -52,15 +55,38 @@ class Verification:
         self.back.run()
         self.doomed = self.back.doomed(self.coop.entries)
         self.doomed_starts = self.back.doomed_starts(self.coop.begun)
-        lists: dict[str, frozenset[object]] = {name: frozenset() for name in LISTS}
-        lists.update(self._lists())
-        undecided = tuple(self.domain.undecided)
-        return Report(not undecided, undecided, self.budget.used, lists, ())
+        self._go_round()
+        self.lists: dict[str, frozenset[Any]] = {name: frozenset() for name in LISTS}
+        self.lists.update(self._lists())
+        findings = tuple(Finder(self).all(witnesses=witnesses))
+        undecided = tuple(self._undecided())
+        return Report(not undecided, undecided, self.budget.used, self.lists, findings)
+
+    def _undecided(self) -> Iterable[str]:
+        """Where something is not known, and why."""
+        yield from self.domain.undecided
+        budget = self.budget
+        wide = sorted(self.full.wide | self.coop.wide)
+        why = f"the budget of {budget.most:,} expansions is used up"
+        if budget.timed_out:
+            why = f"the time of {budget.timeout:g} seconds is over"
+        elif budget.left:
+            why = f"there are more than {MOST_BOXES:,} situations to tell apart"
+        if wide:
+            names = listed([self._name(number) for number in wide], "and", 5)
+            yield f"in {names} it is not known what cannot happen: {why}"
+        elif self.back.wide or not budget.left:
+            yield f"whether every run can end is not known: {why}"
+        for site in self.sites.made():
+            if site.too_many:
+                yield f"'{site.state.name}': a guard with too many cases is not decided"
+            if site.custom:
+                yield f"'{site.state.name}': what its kind '{site.state.kind}' does is not known"
 
     def _name(self, number: int) -> str:
         return self.layout.states[number].name
 
-    def _lists(self) -> dict[str, frozenset[object]]:
+    def _lists(self) -> dict[str, frozenset[Any]]:
         full, coop, name = self.full, self.coop, self._name
         entered = full.entered
         unset = {(name(n), key) for n, key in coop.unset}
@@ -81,8 +107,10 @@ class Verification:
     def _doomed(self) -> set[int]:
         return {key[0] for key in self.doomed} | self.doomed_starts.keys()
 
-    def _loops(self) -> Iterable[tuple[str, ...]]:
-        """The components of what COOP runs do once they are doomed."""
+    def _go_round(self) -> None:
+        """What COOP runs do once they are doomed: the components of their moves."""
+        self.rounds: list[list[int]] = []
+        self.ways_on: dict[int, set[int]] = {}
         if not self._doomed():
             return
         inside = Explorer(self.sites, self.budget, coop=True)
@@ -95,13 +123,31 @@ class Verification:
         edges: list[list[int]] = [[] for _ in self.layout.states]
         for source, key in inside.moves:
             edges[source].append(key[0])
+            self.ways_on.setdefault(source, set()).add(key[0])
         owner = components(edges)
         members: dict[int, list[int]] = {}
         for number in range(len(edges)):
             members.setdefault(owner[number], []).append(number)
-        for group in members.values():
-            if len(group) > 1 or group[0] in edges[group[0]]:
-                yield tuple(sorted(self._name(number) for number in group))
+        self.rounds = [
+            group for group in members.values() if len(group) > 1 or group[0] in edges[group[0]]
+        ]
+
+    def _loops(self) -> Iterable[tuple[str, ...]]:
+        for group in self.rounds:
+            yield tuple(sorted(self._name(number) for number in group))
+
+    def dooms(self) -> list[list[int]]:
+        """Where doomed runs end up: loops that they do not leave, or single states in which they
+        stay, if that is not reported as stuck."""
+        found = [
+            group
+            for group in self.rounds
+            if all(target in group for n in group for target in self.ways_on.get(n, ()))
+        ]
+        for number in sorted(self._doomed()):
+            if not self.ways_on.get(number) and number not in self.coop.stuck:
+                found.append([number])
+        return found
 
     def _dead(self) -> Iterable[tuple[str, int]]:
         for number in self.full.entered:
