@@ -99,7 +99,9 @@ class Axis:
 
     def sample(self, number: int) -> object:
         """A value of a class; ABSENT for those in which nothing is set."""
-        return ABSENT if number < self.absents else self.samples[number - self.absents + 1]
+        if number < self.absents or not self.samples:
+            return ABSENT
+        return self.samples[number - self.absents + 1]
 
     def find_single(self) -> None:
         """Find out which classes hold exactly one value: setting it again is no progress."""

@@ -197,6 +197,8 @@ class Explorer:
         self.was_set: set[tuple[int, str]] = set()
         self.lacking: set[tuple[int, str]] = set()
         self.moves: set[tuple[int, Key]] = set()
+        #: For each state the hull of what is evaluated there.
+        self.looked: dict[int, int] = {}
         #: The plan states that begin a run, at rest: nothing is evaluated at the start.
         self.begun: dict[int, int] = {}
         self._begin: dict[int, list[int]] = {}
@@ -480,6 +482,7 @@ class Explorer:
     # --- what is looked at ----------------------------------------------------------------------
 
     def _look(self, site: Site, counters: Counters, at_end: bool, box: int) -> None:
+        self.looked[site.number] = self.looked.get(site.number, 0) | box
         if site.foreign:
             if self.coop:
                 for key in site.asked(counters, at_end, box, set_=False):

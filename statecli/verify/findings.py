@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from statecli.model.guard import reads
 from statecli.verify.explore import Key
 from statecli.verify.replay import Act, Replay
-from statecli.verify.report import Finding
+from statecli.verify.report import Finding, Witness
+from statecli.verify.site import NO_COUNTERS
 from statecli.verify.witness import Goal, Path, Search, box_of
 
 if TYPE_CHECKING:
@@ -51,9 +53,39 @@ class Finder:
         for name in sorted(lists["unreachable"]):
             yield Finding("unreachable-under-guards", name)
         for name, number in sorted(lists["dead"]):
-            yield Finding("dead-transition", name, number)
+            yield Finding(
+                "dead-transition", name, number, values={"only": self._only(name, number)}
+            )
         for name, target in sorted(lists["settle_loops"]):
             yield Finding("unbounded-hops", name, values={"target": target})
+
+        for name in self.of.passed_through():
+            yield Finding("pass-through-state", name)
+
+    def _only(self, name: str, number: int) -> dict[str, list[object]]:
+        """What the fields that a dead guard looks at always are where it is tried; empty unless
+        that alone keeps it from holding. None: not set."""
+        site = self.of.sites[self.layout.index[name]]
+        looked = self.of.full.looked.get(site.number, 0)
+        at = next(at for at, route in enumerate(site.routes) if route.number == number)
+        guard = site.routes[at].guard
+        if guard is None or not looked:
+            return {}
+        for counters in self.of.full.rests.get(site.number, {NO_COUNTERS: None}):
+            for mode in site.modes(counters):
+                if site.compiler.meet([looked], site.truth(at, mode).yes):
+                    return {}
+        found: dict[str, list[object]] = {}
+        for key in reads(guard):
+            axis = self.of.domain.keys.get(key)
+            if axis is None:
+                continue
+            mask = looked >> axis.at & axis.all
+            values: list[object] = [None] if mask & axis.absent else []
+            values += [axis.sample(n) for n in range(axis.absents, axis.size) if mask >> n & 1]
+            if (mask | axis.absent) != axis.all and len(values) <= 3:
+                found[key] = values
+        return found
 
     def _goals(self) -> Iterator[Goal]:
         coop = self.of.coop
@@ -80,18 +112,18 @@ class Finder:
         if goal.kind in ("unset", "lacking"):
             values["always"] = (name, goal.one) in self.of.lists["never_set"]
             values["guard"] = goal.kind == "unset"
-        finding = Finding(RULES[goal.kind], name, number, "possible", (), values)
+        finding = Finding(RULES[goal.kind], name, number, "possible", None, values)
         return self._shown(finding, path, self._shows(goal))
 
     def _trap(self, members: Sequence[int], found: Mapping[Goal, Path]) -> Finding:
         paths = [(found[goal], goal) for m in members if (goal := Goal("enter", m)) in found]
         names = [self.layout.states[number].name for number in members]
         if not paths:
-            return Finding("no-way-out", names[0], -1, "possible", (), {"members": tuple(names)})
+            return Finding("no-way-out", names[0], -1, "possible", None, {"members": tuple(names)})
         path, goal = min(paths, key=lambda one: len(one[0].acts))
         name = self.layout.states[goal.site].name
         ordered = (name, *(other for other in names if other != name))
-        finding = Finding("no-way-out", name, -1, "possible", (), {"members": ordered})
+        finding = Finding("no-way-out", name, -1, "possible", None, {"members": ordered})
         return self._shown(finding, path, self._shows(goal))
 
     # --- what a run shows -----------------------------------------------------------------------
@@ -134,8 +166,8 @@ class Finder:
         best, run = self._shortest(path, shows, run)
         return finding._replace(
             verdict="witnessed",
-            witness=run.witness(),
-            values={**finding.values, "given": best.given, "data": dict(run.snapshot.data)},
+            witness=Witness(run.witness(), best.given),
+            values={**finding.values, "data": run.snapshot.data},
         )
 
     def _replayed(self, path: Path) -> Replay:

@@ -46,23 +46,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from statecli.model.diagnostic import Visit, Witness
+
 LISTS = (
     "unreachable", "dead", "fallthrough", "stuck", "rescued", "tie", "unset", "never_set",
     "doomed", "loops", "settle_loops",
 )  # fmt: skip
-
-
-class Visit(NamedTuple):
-    """One element of a witness: a state, the calls made there, and what was taken then.
-
-    A call is ``{key: value}``, ``{"done": task}`` or ``{"close": "achieved"}``; ``{}`` ends the
-    turn. What a body writes is one call. `takes`: ``transitions[i]``, ``implicit:next``, ``net``,
-    or None where the run stays.
-    """
-
-    state: str
-    turns: tuple[Mapping[str, object], ...]
-    takes: str | None
 
 
 class Finding(NamedTuple):
@@ -73,7 +62,7 @@ class Finding(NamedTuple):
     state: str
     transition: int = -1
     verdict: str = "proved"
-    witness: tuple[Visit, ...] = ()
+    witness: Witness | None = None
     values: Mapping[str, object] = {}
 
 
@@ -85,3 +74,13 @@ class Report(NamedTuple):
     expansions: int
     lists: Mapping[str, frozenset[Any]]
     findings: tuple[Finding, ...]
+
+    def of(self, rule: str) -> list[Finding]:
+        """The findings of one rule."""
+        return [finding for finding in self.findings if finding.rule == rule]
+
+
+#: The report on a graph in which guards and data decide nothing: all that its edges say is true.
+NOTHING_TO_DECIDE = Report(True, (), 0, {name: frozenset() for name in LISTS}, ())
+
+__all__ = ["LISTS", "NOTHING_TO_DECIDE", "Finding", "Report", "Visit", "Witness"]

@@ -449,7 +449,10 @@ class Site:
         names: Sequence[str] = [key for key in state.writes if key not in self.domain.implicit]
         if self.custom:
             names = list(keys)
-        elif (state.kind == "user" and len(state.writes) != 1) or state.kind in ("terminal", "decision"):
+        elif (state.kind == "user" and len(state.writes) != 1) or state.kind in (
+            "terminal",
+            "decision",
+        ):
             names = ()
         for key in dict.fromkeys(names):
             axis = keys.get(key)

@@ -149,6 +149,15 @@ class Verification:
                 found.append([number])
         return found
 
+    def passed_through(self) -> Iterable[str]:
+        """Plan states without tasks in which no run ever rests."""
+        for number in sorted(self.full.entered):
+            state = self.layout.states[number]
+            if state.kind in ("strict", "loose") and not state.tasks:
+                rests = self.full.rests.get(number, {})
+                if not any(rests.values()) and number not in self.full.begun:
+                    yield state.name
+
     def _dead(self) -> Iterable[tuple[str, int]]:
         for number in self.full.entered:
             site = self.sites[number]
