@@ -75,6 +75,11 @@ class Report(NamedTuple):
     lists: Mapping[str, frozenset[Any]]
     findings: tuple[Finding, ...]
 
+    @property
+    def decided_by_data(self) -> bool:
+        """Whether all was decided, and guards or data had a say in it."""
+        return self.exact and self is not NOTHING_TO_DECIDE
+
     def of(self, rule: str) -> list[Finding]:
         """The findings of one rule."""
         return [finding for finding in self.findings if finding.rule == rule]
