@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from statecli.model.guard import reads
+from statecli.verify.branches import Branches
 from statecli.verify.explore import Key
 from statecli.verify.replay import Act, Replay
 from statecli.verify.report import Finding, Witness
@@ -194,6 +195,35 @@ def _without_one(path: Path) -> Iterator[Path]:
         act: Act = path.acts[at]
         if act.kind != "body":
             yield path._replace(acts=(*path.acts[:at], *path.acts[at + 1 :]))
+
+
+def branch_findings(
+    of: Verification, lists: Mapping[str, Any], coop: Branches, *, exact: bool
+) -> Iterator[Finding]:
+    """What is wrong with several branches at once. The kernel does not run branches yet, so none
+    has a witness."""
+    verdict = "proved" if exact else "possible"
+    names = [state.name for state in of.layout.states]
+    for name in sorted(lists["unreachable"]):
+        yield Finding("unreachable-under-guards", name)
+    for name, number in sorted(lists["dead"]):
+        yield Finding("dead-transition", name, number)
+    for name in sorted(lists["stuck"]):
+        yield Finding("stuck-state", name, -1, verdict)
+    for name, key in sorted(lists["unset"] | {(names[n], key) for n, key in coop.lacking}):
+        always = (name, key) in lists["never_set"]
+        values = {"key": key, "always": always, "guard": (name, key) in lists["unset"]}
+        yield Finding("read-before-write", name, -1, verdict, None, values)
+    for rule, found in (
+        ("join-never-satisfied", coop.waiting),
+        ("end-with-open-branches", coop.open_ends),
+        ("duplicate-branch", coop.twice),
+    ):
+        for number, trace in sorted(found.items()):
+            places = tuple(names[n] for n in trace.places if n >= 0)
+            lacking = tuple(names[n] for n in trace.lacking)
+            values = {"other": names[trace.state], "places": places, "lacking": lacking}
+            yield Finding(rule, names[number], -1, verdict, None, values)
 
 
 __all__ = ["Finder", "Key"]

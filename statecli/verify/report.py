@@ -74,11 +74,13 @@ class Report(NamedTuple):
     expansions: int
     lists: Mapping[str, frozenset[Any]]
     findings: tuple[Finding, ...]
+    concurrent: bool = False
 
     @property
     def decided_by_data(self) -> bool:
-        """Whether all was decided, and guards or data had a say in it."""
-        return self.exact and self is not NOTHING_TO_DECIDE
+        """Whether it was decided from where runs end, and guards or data had a say in it. With
+        several branches at once (`concurrent`) only edges say so."""
+        return self.exact and self is not NOTHING_TO_DECIDE and not self.concurrent
 
     def of(self, rule: str) -> list[Finding]:
         """The findings of one rule."""

@@ -15,12 +15,12 @@ SILENT = "..."
 
 
 def turns(graph: Graph, witness: Witness) -> list[dict[str, Any]]:
-    """The turns that `--model script:FILE` plays; the last one expects where the run stands."""
+    """The turns that `--model script:FILE` plays."""
     script = _Script(graph)
     for number, visit in enumerate(witness.visits):
         following = witness.visits[number + 1].state if number + 1 < len(witness.visits) else ""
         script.visit(visit, following)
-    return script.finished(witness)
+    return script.finished()
 
 
 class _Script:
@@ -128,13 +128,10 @@ class _Script:
                 else:
                     turn["replies"].append({"choice": target})
 
-    def finished(self, witness: Witness) -> list[dict[str, Any]]:
+    def finished(self) -> list[dict[str, Any]]:
         for turn in self.turns:
             if not turn["replies"]:
                 del turn["replies"]
-        last = witness.visits[-1]
-        if self.turns and last.takes is None:
-            self.turns[-1]["expect"] = {"state": last.state}
         return self.turns
 
 

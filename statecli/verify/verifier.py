@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from statecli.model.graph import Graph
 from statecli.model.wording import listed
 from statecli.verify.backward import Backward
+from statecli.verify.branches import Branches
 from statecli.verify.domain import Domain
 from statecli.verify.explore import MOST_BOXES, Budget, Explorer, Sites
-from statecli.verify.findings import Finder
+from statecli.verify.findings import Finder, branch_findings
 from statecli.verify.layout import Layout, components
 from statecli.verify.report import LISTS, Report
 
@@ -29,7 +30,10 @@ def verify(
     collecting = gc.isenabled()
     gc.disable()  # more than half of the time of a large graph, and nothing here is a cycle
     try:
-        return Verification(graph, Budget(budget, timeout), inputs).report(witnesses)
+        found = Verification(graph, Budget(budget, timeout), inputs)
+        if any(state.fans_out for state in graph.states.values()):
+            return found.concurrent()
+        return found.report(witnesses)
     finally:
         if collecting:
             gc.enable()
@@ -62,9 +66,45 @@ class Verification:
         undecided = tuple(self._undecided())
         return Report(not undecided, undecided, self.budget.used, self.lists, findings)
 
+    def concurrent(self) -> Report:
+        """The report on a graph that takes several ways at once."""
+        full = Branches(self.sites, self.budget, coop=False)
+        coop = Branches(self.sites, self.budget, coop=True)
+        full.run()
+        coop.run()
+        name = self._name
+        unset = {(name(n), key) for n, key in coop.unset}
+        lists: dict[str, frozenset[Any]] = {key: frozenset() for key in LISTS}
+        if full.complete:
+            lists["unreachable"] = frozenset(map(name, self.layout.on_paper() - full.entered))
+            lists["dead"] = frozenset(self._dead(full.entered, full.first))
+        lists["stuck"] = frozenset(map(name, coop.stuck))
+        lists["unset"] = frozenset(unset)
+        lists["never_set"] = frozenset(unset - {(name(n), key) for n, key in full.was_set})
+        undecided = list(self._unknown())
+        for state in self.layout.states:
+            if state.is_plan:
+                undecided.append(f"'{state.name}': a plan state beside branches is not decided")
+        if not full.complete or not coop.complete:
+            seen = f"{full.seen + coop.seen:,} places of the branches"
+            undecided.append(f"what the branches can do together is not known after {seen}")
+        found = tuple(branch_findings(self, lists, coop, exact=not undecided))
+        return Report(
+            not undecided, tuple(undecided), self.budget.used, lists, found, concurrent=True
+        )
+
+    def _unknown(self) -> Iterable[str]:
+        """What no budget helps with."""
+        yield from self.domain.undecided
+        for site in self.sites.made():
+            if site.too_many:
+                yield f"'{site.state.name}': a guard with too many cases is not decided"
+            if site.custom:
+                yield f"'{site.state.name}': what its kind '{site.state.kind}' does is not known"
+
     def _undecided(self) -> Iterable[str]:
         """Where something is not known, and why."""
-        yield from self.domain.undecided
+        yield from self._unknown()
         budget = self.budget
         wide = sorted(self.full.wide | self.coop.wide)
         why = f"the budget of {budget.most:,} expansions is used up"
@@ -77,11 +117,6 @@ class Verification:
             yield f"in {names} it is not known what cannot happen: {why}"
         elif self.back.wide or not budget.left:
             yield f"whether every run can end is not known: {why}"
-        for site in self.sites.made():
-            if site.too_many:
-                yield f"'{site.state.name}': a guard with too many cases is not decided"
-            if site.custom:
-                yield f"'{site.state.name}': what its kind '{site.state.kind}' does is not known"
 
     def _name(self, number: int) -> str:
         return self.layout.states[number].name
@@ -92,7 +127,7 @@ class Verification:
         unset = {(name(n), key) for n, key in coop.unset}
         return {
             "unreachable": frozenset(map(name, self.layout.on_paper() - entered)),
-            "dead": frozenset(self._dead()),
+            "dead": frozenset(self._dead(full.entered, full.first)),
             "fallthrough": frozenset(self._fallthrough()),
             "stuck": frozenset(map(name, coop.stuck)),
             "rescued": frozenset(map(name, coop.rescued)),
@@ -158,10 +193,12 @@ class Verification:
                 if not any(rests.values()) and number not in self.full.begun:
                     yield state.name
 
-    def _dead(self) -> Iterable[tuple[str, int]]:
-        for number in self.full.entered:
+    def _dead(
+        self, entered: Iterable[int], firsts: Mapping[int, set[int]]
+    ) -> Iterable[tuple[str, int]]:
+        for number in entered:
             site = self.sites[number]
-            first = self.full.first.get(number, set())
+            first = firsts.get(number, set())
             for at, route in enumerate(site.routes):
                 if route.origin == "written" and site.targets[at] is not None:
                     if at not in first:

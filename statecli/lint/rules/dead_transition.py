@@ -47,12 +47,12 @@ Good:
         title: Check
         tasks:
           - id: look
-            description: Look at the account again
-            deliverables: [{key: locked, type: boolean}]
+            description: Look whether it is locked now
+            deliverables: [{key: still_locked, type: boolean}]
         transitions:
           - target_state_id: done
             condition_type: deliverable_value
-            condition_config: {key: locked, value: false}
+            condition_config: {key: still_locked, value: false}
           - {target_state_id: help, priority: 2}
       - id: help
         title: Help
@@ -60,7 +60,7 @@ Good:
       - id: done
         title: Done
 
-Fix: ask for the value again where it may have changed, change the condition, or remove the
+Fix: ask for what may have changed under a name of its own, change the condition, or remove the
 transition.
 """
 

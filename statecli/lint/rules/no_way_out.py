@@ -62,7 +62,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     told: set[str] = set()
     for finding in _on_paper(facts):
         proof = next((p for p in proofs if not set(_members(p)).isdisjoint(finding.states)), None)
-        if report is not None and report.decided_by_data and proof is None:
+        doomed = report.lists["doomed"] if report is not None else frozenset()
+        if report is not None and report.decided_by_data and doomed.isdisjoint(finding.states):
             continue  # no run comes there, or something that is no route gets it out
         told.update(finding.states)
         if proof is None:

@@ -66,7 +66,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         state = facts.states[number]
         if proof.state in silent or number in facts.unclear:
             continue
-        if any(way.path in told for way in state.transitions):
+        if any(way.path in told for way in state.transitions) or not _leads_on(facts, number):
             continue
         after = answers(proof.witness)
         where = "nothing is left to ask and no way leads on" if state.is_plan else "no way leads on"
@@ -78,3 +78,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             verdict=proof.verdict,
             witness=proof.witness,
         )
+
+
+def _leads_on(facts: Facts, number: int) -> bool:
+    """Whether any way leads to another state at all; else `no-way-out` says so."""
+    return not facts.states[number].is_plan or any(
+        target != number for target in facts.successors[number]
+    )

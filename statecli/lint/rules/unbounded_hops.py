@@ -46,8 +46,7 @@ Good:
       - id: done
         title: Done
 
-Fix: ask for something new on the way round, or say `on_reenter: reset` in the state that is to ask
-again.
+Fix: ask for something new on the way round.
 """
 
 from __future__ import annotations
@@ -80,8 +79,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             f" stops in one of them",
             at=facts.place(names[0]),
             states=names,
-            hint=f"ask for something new on the way round, or let '{names[0]}' say"
-            " 'on_reenter: reset'",
+            hint="ask for something new on the way round",
             anchors=tuple(facts.place(name) for name in names[1:]),
         )
 
