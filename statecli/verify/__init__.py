@@ -5,10 +5,15 @@
 
 from __future__ import annotations
 
-from statecli.verify.report import LISTS, NOTHING_TO_DECIDE, Finding, Report, Visit, Witness
-
-#: Expansions (boxes taken up) that a graph may cost. Never seconds: the same findings everywhere.
-DEFAULT_BUDGET = 200_000
+from statecli.verify.report import (
+    DEFAULT_BUDGET,
+    LISTS,
+    NOTHING_TO_DECIDE,
+    Finding,
+    Report,
+    Visit,
+    Witness,
+)
 
 __all__ = [
     "DEFAULT_BUDGET", "LISTS", "NOTHING_TO_DECIDE", "Finding", "Report", "Visit", "Witness",

@@ -108,7 +108,7 @@ class Backward:
         return before != after or marks != [self.good[k].boxes for k in keys if k in self.good]
 
     def _boxes(self) -> BoxSet:
-        return BoxSet(self.frame, MOST_BOXES)
+        return BoxSet(self.frame, MOST_BOXES, self.budget)
 
     def _add(self, boxes: BoxSet, box: int) -> int:
         self.budget.spend()

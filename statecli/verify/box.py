@@ -4,23 +4,24 @@ values that the field may have there, and a spare bit above them (never set in a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 
 class Frame:
     """How the bits of a box are laid out. `groups` are the masks of the slots."""
 
-    __slots__ = ("_add", "_group_at", "_spare", "full", "groups")
+    __slots__ = ("_add", "_spare", "full", "group_at", "groups")
 
     def __init__(self, widths: Iterable[int]) -> None:
         self.groups: list[int] = []
-        self._group_at: list[int] = []
+        self.group_at: list[int] = []
         self._add = self._spare = self.full = 0
         at = 0
         for width in widths:
             ones = (1 << width) - 1
             group = ones << at
             self.groups.append(group)
-            self._group_at += [group] * (width + 1)
+            self.group_at += [group] * (width + 1)
             self.full |= group
             self._add |= group
             self._spare |= 1 << (at + width)
@@ -31,17 +32,12 @@ class Frame:
         group carries into its spare bit if and only if a bit of it is set."""
         return (box + self._add) & self._spare == self._spare
 
-    def one_field(self, difference: int) -> bool:
-        """Whether two boxes with this difference (their exclusive or) differ in one slot only."""
-        low = difference & -difference
-        return not difference & ~self._group_at[low.bit_length() - 1]
-
     def parts(self, cube: int) -> list[tuple[int, int]]:
         """The slots that a box constrains, each with what it allows there."""
         missing = self.full & ~cube
         found: list[tuple[int, int]] = []
         while missing:
-            group = self._group_at[(missing & -missing).bit_length() - 1]
+            group = self.group_at[(missing & -missing).bit_length() - 1]
             found.append((group, cube & group))
             missing &= ~group
         return found
@@ -75,16 +71,29 @@ class Frame:
         return left
 
 
+class Meter(Protocol):
+    """Counts work; so many boxes may be compared with one for nothing."""
+
+    used: int
+
+    @property
+    def left(self) -> bool: ...
+
+
+_FREE = 32
+
+
 class BoxSet:
     """A union of boxes. Two that differ in one field become one; nothing else is ever lost, until
     `widen`: from then on it is one box that holds them all (and more)."""
 
-    __slots__ = ("boxes", "frame", "most", "wide")
+    __slots__ = ("boxes", "frame", "meter", "most", "wide")
 
-    def __init__(self, frame: Frame, most: int = 0) -> None:
+    def __init__(self, frame: Frame, most: int = 0, meter: Meter | None = None) -> None:
         self.frame = frame
         self.boxes: list[int] = []
         self.most = most
+        self.meter = meter
         self.wide = False
 
     def __iter__(self) -> Iterator[int]:
@@ -98,33 +107,34 @@ class BoxSet:
 
     def covers(self, box: int) -> bool:
         """Whether one of the boxes holds this one; enough boxes together are not noticed."""
-        for known in self.boxes:
-            if box & known == box:
-                return True
-        return False
+        return any(box & known == box for known in self.boxes)
 
     def add(self, box: int) -> int:
         """Take in a box. The box that it has become (with what it was united with), or 0 where it
         adds nothing."""
         boxes = self.boxes
+        if len(boxes) >= _FREE and self.meter is not None:
+            self.meter.used += len(boxes) // _FREE
+            if not self.meter.left:
+                return 0 if self.covers(box) else self._widened(box)
         for known in boxes:
             if box & known == box:
                 return 0
         if self.wide or (self.most and len(boxes) >= self.most):
             return self._widened(box)
-        one_field = self.frame.one_field
+        group_at = self.frame.group_at
         changed = True
         while changed:
             changed = False
             kept: list[int] = []
             for known in boxes:
-                difference = known ^ box
-                if known & box == known:
-                    continue
-                if one_field(difference):
-                    box |= known
-                    changed = True
-                else:
+                differs = known ^ box
+                # Their difference lies in one slot: then their union is a box.
+                if not differs & ~group_at[(differs & -differs).bit_length() - 1]:
+                    if known & box != known:
+                        box |= known
+                        changed = True
+                elif known & box != known:
                     kept.append(known)
             boxes = kept
         boxes.append(box)

@@ -28,7 +28,7 @@ NO_PASS = Pass()
 Key = tuple[int, Pass]
 
 
-class Budget:
+class Budget:  # a `Meter`
     """Expansions that may still be made, shared by all parts of one verification."""
 
     def __init__(self, most: int, timeout: float | None) -> None:
@@ -245,7 +245,7 @@ class Explorer:
         self._push(target)
 
     def _boxes(self) -> BoxSet:
-        boxes = BoxSet(self.frame, MOST_BOXES)
+        boxes = BoxSet(self.frame, MOST_BOXES, self.budget)
         boxes.wide = not self.budget.left
         return boxes
 

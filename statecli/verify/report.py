@@ -48,6 +48,8 @@ from typing import Any, NamedTuple
 
 from statecli.model.diagnostic import Visit, Witness
 
+#: Expansions (boxes taken up) that a graph may cost. Never seconds: the same findings everywhere.
+DEFAULT_BUDGET = 400_000
 LISTS = (
     "unreachable", "dead", "fallthrough", "stuck", "rescued", "tie", "unset", "never_set",
     "doomed", "loops", "settle_loops",
@@ -90,4 +92,4 @@ class Report(NamedTuple):
 #: The report on a graph in which guards and data decide nothing: all that its edges say is true.
 NOTHING_TO_DECIDE = Report(True, (), 0, {name: frozenset() for name in LISTS}, ())
 
-__all__ = ["LISTS", "NOTHING_TO_DECIDE", "Finding", "Report", "Visit", "Witness"]
+__all__ = ["DEFAULT_BUDGET", "LISTS", "NOTHING_TO_DECIDE", "Finding", "Report", "Visit", "Witness"]

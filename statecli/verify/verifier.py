@@ -15,13 +15,13 @@ from statecli.verify.domain import Domain
 from statecli.verify.explore import MOST_BOXES, Budget, Explorer, Sites
 from statecli.verify.findings import Finder, branch_findings
 from statecli.verify.layout import Layout, components
-from statecli.verify.report import LISTS, Report
+from statecli.verify.report import DEFAULT_BUDGET, LISTS, Report
 
 
 def verify(
     graph: Graph,
     *,
-    budget: int = 200_000,
+    budget: int = DEFAULT_BUDGET,
     timeout: float | None = None,
     inputs: Iterable[str] = (),
     witnesses: bool = True,
