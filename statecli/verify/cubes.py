@@ -85,6 +85,8 @@ class Compiler:
         """The same without boxes that others hold."""
         if len(boxes) < 2:
             return boxes
+        if len(boxes) > 2 * MOST_CUBES:
+            raise TooMany
         kept: list[int] = []
         for box in dict.fromkeys(boxes):
             if not any(box & other == box for other in kept):

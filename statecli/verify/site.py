@@ -488,7 +488,7 @@ class Site:
             if box >> axis.at & (axis.present if set_ else axis.absent)
         }
         found: dict[str, int] = {}
-        for mode in self.modes(counters) if open_ else ():
+        for mode in self.modes(counters) if open_ and not self.too_many else ():
             for at, rest in self.trying(mode, at_end, box):
                 guard = self.routes[at].guard
                 if guard is not None and invalid(guard) is None:
