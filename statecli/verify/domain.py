@@ -103,6 +103,22 @@ class Axis:
             return ABSENT
         return self.samples[number - self.absents + 1]
 
+    @property
+    def spoken(self) -> int:
+        """The classes of what a person can type into the field: text for one of no other type,
+        without blanks around it, and not nothing."""
+        field = self.field
+        if field is not None and field.type not in ("str", "any"):
+            return self.present
+        if not self.tests:
+            return self.present
+        text = Field(self.name, "str", (), "", False, None, "declared", ())
+        found = 0
+        for value in candidates(text, self.tests):
+            if isinstance(value, str) and value.strip():
+                found |= self.class_of(value.strip())
+        return found
+
     def find_single(self) -> None:
         """Find out which classes hold exactly one value: setting it again is no progress."""
         field = self.field

@@ -458,7 +458,8 @@ class Site:
             axis = keys.get(key)
             if axis is not None and self.live_now >> axis.number & 1:
                 kept = 0 if coop and not self.custom else 1
-                outcomes = [axis.present | kept << at for at in range(axis.size)]
+                values = axis.spoken if state.kind == "user" else axis.present
+                outcomes = [values | kept << at for at in range(axis.size)]
                 yield Effect(axis, outcomes)
 
     # --- what is looked at ----------------------------------------------------------------------
