@@ -52,9 +52,9 @@ class Axis:
         self.tests: list[Test] = []
         self.field: Field | None = None
 
-    def bits(self) -> None:
-        """A task's bit: open, done."""
-        self.size, self.absents, self.initial, self.single = 2, 0, 1, 0
+    def bits(self, size: int = 2) -> None:
+        """Whether a task is done: open, done; or where it matters how: open, skipped, completed."""
+        self.size, self.absents, self.initial, self.single = size, 0, 1, 0
         self.samples: list[object] = []
         self.answers: list[tuple[bool | None, ...]] = []
         self._masks()
@@ -300,7 +300,7 @@ class Domain:
             if not state.is_plan or state.kind == "goal":
                 continue
             ids = [task.id for task in state.tasks]
-            for task in state.tasks:
+            for task in state.tasks if not self._tells_how(state) else ():
                 keys = list(dict.fromkeys(item.key for item in task.needed))
                 if len(keys) == 1 and keys[0] in self._tests and ids.count(task.id) == 1:
                     users = self._needs[keys[0]]
@@ -353,6 +353,10 @@ class Domain:
             return axis.class_of(field.default) or axis.present
         return 1
 
+    def _tells_how(self, state: State) -> bool:
+        """Where turns count, completing a task that was skipped is progress."""
+        return state.kind == "loose" and state.name in self.timed
+
     def _done(self, state: State, task: Task, folded: Mapping[str, list[tuple[str, str]]]) -> None:
         me = (state.name, task.id)
         if me in self.done:
@@ -365,6 +369,10 @@ class Domain:
             self.done[me] = Done(axis, axis.present | over, fold=1 << fold)
             return
         axis = self._axis(f"{state.name}/{task.id}")
+        if self._tells_how(state):
+            axis.bits(3)
+            self.done[me] = Done(axis, 6, tuple(self.keys[key] for key in keys))
+            return
         axis.bits()
         known = [key for key in keys if key in self.keys]
         if not known:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from statecli.kernel.limits import limit
 from statecli.kernel.order import routes_of
-from statecli.model.graph import END, Transition
+from statecli.model.graph import END, Task, Transition
 from statecli.model.guard import AllOf, AnyOf, Atom, Expr, Guard, Not, Turns, invalid, reads, walk
 from statecli.verify.box import Frame
 from statecli.verify.cubes import Compiler, Mode, TooMany, Truth
-from statecli.verify.domain import Axis, is_custom
+from statecli.verify.domain import Axis, Done, is_custom
 from statecli.verify.layout import Layout
 
 #: So many undecided leaves of one state are tried in all combinations; beyond, one by one.
@@ -344,6 +344,8 @@ class Site:
 
     def _calls_of(self, coop: bool, counters: Counters) -> Iterator[Call]:
         state = self.state
+        if not coop and counters.open:  # a call that changes nothing is accepted: evaluated again
+            yield Call("again", "", (), None, progress=False)
         if state.kind == "goal":
             for item in state.deliverables():
                 yield from self._set(item.key, None, counters)
@@ -358,8 +360,6 @@ class Site:
             if state.tasks:
                 effects = tuple(self._passed(task.id, True) for task in state.tasks)
                 yield Call("skip", "", effects, self.compiler.complete().no if self.timed else None)
-            if counters.open:  # accepted where nothing is open, too: it is evaluated again
-                yield Call("again", "", (), None, progress=False)
 
     def _set(self, key: str, region: Sequence[int] | None, counters: Counters) -> Iterator[Call]:
         axis = self.domain.keys.get(key)
@@ -402,8 +402,26 @@ class Site:
             may = not needs if strict else not coop or not task.required or not needs
             if may and not (done.gives and coop):
                 yield Call("done", task.id, effect, region)
+            if done.axis.size == 3 and not done.fold and done.axis.absents == 0:
+                yield from self._completed(task, truth.no, done, coop=coop, may=may)
             if strict:
                 before = compiler.meet(before, truth.yes)
+
+    def _completed(
+        self, task: Task, open_: Sequence[int], done: Done, *, coop: bool, may: bool
+    ) -> Iterator[Call]:
+        """A task of a loose state completed: one that is open, or that was skipped before."""
+        there: Sequence[int] = [self.frame.full]
+        for item in task.deliverables:
+            if item.required:
+                axis = self.domain.keys[item.key]
+                present = self.compiler.cube(axis, axis.present)
+                there = self.compiler.meet(there, present)
+        now = self.compiler.meet(there, open_)
+        if may and now and not any(item.required for item in task.deliverables):
+            yield Call("done", task.id, (Effect(done.axis, (4, 0, 0)),), now)
+        if not coop and there:
+            yield Call("done", task.id, (Effect(done.axis, (0, 4, 0)),), there)
 
     def _passed(self, task: str, also_done: bool) -> Effect:
         """A task becomes addressed without its values."""
@@ -414,7 +432,9 @@ class Site:
                 outcomes.append(1 << at if also_done else 0)
             else:
                 outcomes.append(1 << (at | done.fold) if done.fold else 2)
-        if done.keys:
+        if axis.size == 3 and not axis.absents:
+            outcomes = [2, 2 if also_done else 0, 4 if also_done else 0]
+        elif done.keys:
             outcomes = [2, 2 if also_done else 0]
         return Effect(axis, outcomes)
 

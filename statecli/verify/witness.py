@@ -15,6 +15,7 @@ from statecli.kernel.tasks import record
 from statecli.model.classes import ABSENT, candidates
 from statecli.model.graph import Deliverable
 from statecli.model.snapshot import Snapshot
+from statecli.verify.domain import Axis, Domain
 from statecli.verify.explore import NET, NO_PASS, Budget, Pass, Sites
 from statecli.verify.replay import Act
 from statecli.verify.site import NO_COUNTERS, THE_END, Call, Counters, Site
@@ -384,14 +385,14 @@ def box_of(sites: Sites, number: int, snapshot: Snapshot) -> int:
             if key not in snapshot.data:
                 mask = 1 << _passed_over(domain, axis, snapshot)
         else:
-            mask = 2 if _is_done(site, axis, snapshot) else 1
+            mask = _bit(site, axis, snapshot)
         if not mask:
             return 0
         box |= mask << axis.at
     return box
 
 
-def _passed_over(domain: Any, axis: Any, snapshot: Snapshot) -> int:
+def _passed_over(domain: Domain, axis: Axis, snapshot: Snapshot) -> int:
     way = 0
     for (state, task), done in domain.done.items():
         if done.axis is axis and done.fold and f"{state}/{task}" in snapshot.tasks:
@@ -399,15 +400,17 @@ def _passed_over(domain: Any, axis: Any, snapshot: Snapshot) -> int:
     return way
 
 
-def _is_done(site: Site, axis: Any, snapshot: Snapshot) -> bool:
+def _bit(site: Site, axis: Axis, snapshot: Snapshot) -> int:
+    """The class of a task's axis (or of that of a visit)."""
     domain = site.domain
     for (name, task), done in domain.done.items():
         if done.axis is axis:
             state = site.graph.states[name]
             found = next(one for one in state.tasks if one.id == task)
-            if record(state, found) in snapshot.tasks:
-                return True
-            return done.gives and all(item.key in snapshot.data for item in found.needed)
-    return any(
-        seen is axis and name in snapshot.work.visited for name, seen in domain.visited.items()
-    )
+            status = snapshot.tasks.get(record(state, found))
+            if status is not None:
+                return 4 if axis.size == 3 and status == "completed" else 2
+            given = done.gives and all(item.key in snapshot.data for item in found.needed)
+            return 2 if given else 1
+    visited = snapshot.work.visited
+    return 2 if any(seen is axis and n in visited for n, seen in domain.visited.items()) else 1
