@@ -169,10 +169,11 @@ class Backward:
         for target, box in strays(site, outcome.hits):
             found += self._into(site.number, (target, NO_PASS), box)
         for part in found:
+            before = part
             for effect in effects:
-                part = effect.before(part)
-            if part:
-                good.append(part)
+                before = effect.before(before)
+            if before:
+                good.append(before)
         self._cover(key, good)
 
     # --- states of a plan -----------------------------------------------------------------------
@@ -305,7 +306,7 @@ class _PlanWork:
                 yield both
 
     def _seeds(self, context: Context, visited: Pass | None) -> Iterator[int]:
-        """What leaves the state in this evaluation (or by the net behind it) for where it can end."""
+        """What leaves the state in this evaluation (or the net behind it) for where it can end."""
         site = self.site
         if context[1]:
             yield from self._net(context[0])

@@ -58,7 +58,9 @@ class Finder:
                 "dead-transition", name, number, values={"only": self._only(name, number)}
             )
         for name, target in sorted(lists["settle_loops"]):
-            yield Finding("unbounded-hops", name, values={"target": target})
+            wide = self.layout.index[name] in self.of.full.wide
+            verdict = "possible" if wide else "proved"
+            yield Finding("unbounded-hops", name, -1, verdict, None, {"target": target})
 
         for name in self.of.passed_through():
             yield Finding("pass-through-state", name)

@@ -1,4 +1,4 @@
-"""A witness as the turns of a conversation file (model.md 10): calls, writes and choices, no text."""
+"""A witness as the turns of a conversation file (model.md 10): calls, writes, choices, no text."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class _Script:
         if visit.takes is not None and visit.takes.startswith("transitions["):
             number = int(visit.takes[len("transitions[") : -1])
             target = state.transitions[number].target
-            chosen = [way for way in options(routes_of(self.graph, state.name))]
+            chosen = options(routes_of(self.graph, state.name))
             names = dict.fromkeys(way.target for way in chosen)
             if state.transitions[number] in chosen and len(names) > 1:
                 if state.kind == "verifier":

@@ -7,6 +7,8 @@ over boxes: where each route is the first that holds, what a call makes of a box
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import product
 from typing import NamedTuple
 
 from statecli.kernel.limits import limit
@@ -20,6 +22,8 @@ from statecli.verify.layout import Layout
 
 #: So many undecided leaves of one state are tried in all combinations; beyond, one by one.
 MOST_FREE = 4
+#: So many tasks of a state that is skipped are told apart by whether their values are there.
+MOST_APART = 4
 #: The target of a route that ends the run.
 THE_END = -1
 
@@ -168,10 +172,8 @@ class Site:
         for route in self.routes:
             for leaf in walk(route.guard) if route.guard is not None else ():
                 if isinstance(leaf, Atom | Expr | Turns) or type(leaf).__name__ == "Opaque":
-                    try:
+                    with suppress(TooMany):
                         self.compiler.part(leaf, Mode())
-                    except TooMany:
-                        pass
         return tuple(range(1 << min(len(self.compiler.free), MOST_FREE)))
 
     @property
@@ -291,7 +293,7 @@ class Site:
         self.stuck_turns = stuck
         self.most_total = max(totals)
         self.most_idle = min(max(idles), stuck) if stuck else max(idles)
-        if stuck and self.most_total > stuck:
+        if stuck and self.most_total >= stuck:
             self.most_idle = stuck
         self.net = self.layout.next[self.number] if stuck else -2
 
@@ -318,7 +320,7 @@ class Site:
         """Whether idle turns change the counters no further (as far as guards can tell)."""
         if not self.timed:
             return True
-        if self.most_total > self.stuck_turns and self.net != -2:
+        if self.most_total >= self.stuck_turns and self.net != -2:
             return counters.idle >= self.stuck_turns
         return counters.total >= self.most_total and counters.idle >= self.most_idle
 
@@ -356,10 +358,24 @@ class Site:
         for key in dict.fromkeys(item.key for item in state.deliverables()):
             yield from self._set(key, offers.get(key), counters)
         yield from self._tasks(coop)
-        if not coop and state.kind == "loose":
-            if state.tasks:
-                effects = tuple(self._passed(task.id, True) for task in state.tasks)
-                yield Call("skip", "", effects, self.compiler.complete().no if self.timed else None)
+        if not coop and state.kind == "loose" and state.tasks:
+            yield from self._skipped()
+
+    def _skipped(self) -> Iterator[Call]:
+        """The whole state skipped: its open tasks. What is done by its values stays as it is."""
+        compiler, tasks = self.compiler, self.state.tasks
+        some = [self.domain.done[self.state.name, task.id] for task in tasks]
+        by_values = [at for at, done in enumerate(some) if done.keys][:MOST_APART]
+        whole: Sequence[int] | None = compiler.complete().no if self.timed else None
+        for chosen in product((True, False), repeat=len(by_values)):
+            given = {at for at, yes in zip(by_values, chosen, strict=True) if yes}
+            region = whole
+            for at in by_values:
+                truth = compiler.addressed(tasks[at].id)
+                part = truth.yes if at in given else truth.no
+                region = compiler.meet(part, [self.frame.full] if region is None else region)
+            effects = [self._passed(t.id, True) for at, t in enumerate(tasks) if at not in given]
+            yield Call("skip", "", tuple(effects), region)
 
     def _set(self, key: str, region: Sequence[int] | None, counters: Counters) -> Iterator[Call]:
         axis = self.domain.keys.get(key)

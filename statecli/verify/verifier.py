@@ -82,9 +82,11 @@ class Verification:
         lists["unset"] = frozenset(unset)
         lists["never_set"] = frozenset(unset - {(name(n), key) for n, key in full.was_set})
         undecided = list(self._unknown())
-        for state in self.layout.states:
-            if state.is_plan:
-                undecided.append(f"'{state.name}': a plan state beside branches is not decided")
+        undecided += [
+            f"'{state.name}': a plan state beside branches is not decided"
+            for state in self.layout.states
+            if state.is_plan
+        ]
         if not full.complete or not coop.complete:
             seen = f"{full.seen + coop.seen:,} places of the branches"
             undecided.append(f"what the branches can do together is not known after {seen}")
@@ -179,9 +181,11 @@ class Verification:
             for group in self.rounds
             if all(target in group for n in group for target in self.ways_on.get(n, ()))
         ]
-        for number in sorted(self._doomed()):
-            if not self.ways_on.get(number) and number not in self.coop.stuck:
-                found.append([number])
+        found += [
+            [number]
+            for number in sorted(self._doomed())
+            if not self.ways_on.get(number) and number not in self.coop.stuck
+        ]
         return found
 
     def passed_through(self) -> Iterable[str]:

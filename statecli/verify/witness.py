@@ -62,7 +62,9 @@ STAYS = -3
 class Search:
     """Looks for several goals at once; `found` has a path for each that was reached."""
 
-    def __init__(self, sites: Sites, budget: Budget, goals: list[Goal], doomed: Mapping[Any, Any]):
+    def __init__(
+        self, sites: Sites, budget: Budget, goals: list[Goal], doomed: Mapping[Any, Any]
+    ) -> None:
         self.sites = sites
         self.layout = sites.layout
         self.frame = sites.frame

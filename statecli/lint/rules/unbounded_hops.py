@@ -69,6 +69,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     ]
     if not pairs:
         return
+    possible = any(proof.verdict == "possible" for proof in facts.proven("unbounded-hops"))
     trapped = {name for finding in facts.fired("no-way-out") for name in finding.states}
     for members in _circles(pairs):
         names = facts.names(members)
@@ -80,6 +81,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             at=facts.place(names[0]),
             states=names,
             hint="ask for something new on the way round",
+            verdict="possible" if possible else "proved",
             anchors=tuple(facts.place(name) for name in names[1:]),
         )
 
