@@ -8,7 +8,7 @@
 _shtab_statecli_subparsers=(validate explain render chat sessions test)
 
 _shtab_statecli_validate_option_strings=(-h --help --version --no-color --debug --config --form --strict-input --allow-empty --stdin-filename --select --ignore --extend-select --severity --list-rules --verify --no-verify --budget --timeout --witness-dir --fail-on --strict --exit-zero --format -o --output -v --verbose --all --fix --unsafe-fixes --diff)
-_shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug --config --format --form)
+_shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug --config --format --form --with)
 _shtab_statecli_render_option_strings=(-h --help --version --no-color --debug --config -o --output --to --form --focus --depth --collapse --tasks --no-implicit --labels --legend --lint --session --trace --witness --coverage --store --theme --rankdir --renderer --dot)
 _shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --base-url --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --record --no-stream --force --allow-plugins --allow-tools)
 _shtab_statecli_sessions_option_strings=(-h --help --version --no-color --debug --config --store -o --output --days --json)
@@ -21,6 +21,7 @@ _shtab_statecli_validate___stdin_filename_COMPGEN=_shtab_compgen_files
 _shtab_statecli_validate__o_COMPGEN=_shtab_compgen_files
 _shtab_statecli_validate___output_COMPGEN=_shtab_compgen_files
 _shtab_statecli_explain___config_COMPGEN=_shtab_compgen_files
+_shtab_statecli_explain___with_COMPGEN=_shtab_compgen_files
 _shtab_statecli_render_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_statecli_render___config_COMPGEN=_shtab_compgen_files
 _shtab_statecli_render__o_COMPGEN=_shtab_compgen_files
