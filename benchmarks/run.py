@@ -1,7 +1,6 @@
 """Measure statecli and print ratios: against bare Python, a bare parse, and its peers.
 
-    python benchmarks/run.py [--quick] [--peers] [--only cold|scale|peers|steps|drawing|replays]
-                             [--install] [--python PATH]
+    python benchmarks/run.py [--quick] [--peers] [--only PART] [--install] [--python PATH]
 
 Exit code: 0 every target met, 1 one missed, 2 statecli does not run with that interpreter.
 """
@@ -16,12 +15,14 @@ from drawing import drawing
 from measure import run
 from peer_list import install
 from peers import peers
+from proofs import proofs
+from provers import provers
 from replays import replays
 from scale import scale
 from statecli_side import statecli
 from steps import steps
 
-PARTS = ("cold", "scale", "peers", "steps", "drawing", "replays")
+PARTS = ("cold", "scale", "proofs", "peers", "steps", "drawing", "replays", "provers")
 
 
 def main() -> int:
@@ -33,14 +34,16 @@ def main() -> int:
     if probe.code != 0:
         print(f"statecli does not run with {options.python}: {probe.last_line}", file=sys.stderr)
         return 2
-    chosen = {options.only} if options.only else {"cold", "scale"}
+    chosen = {options.only} if options.only else {"cold", "scale", "proofs"}
     if options.peers:
-        chosen |= {"peers", "steps"}
+        chosen |= {"peers", "steps", "provers"}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         parts = {
             "cold": lambda: cold(options.python, 7 if options.quick else 21, folder),
             "scale": lambda: scale(options.python, options.quick, folder),
+            "proofs": lambda: proofs(options.python, options.quick, folder),
+            "provers": lambda: provers(options.python, options.quick, folder),
             "peers": lambda: peers(options.python, options.quick, folder),
             "steps": lambda: steps(options.python, options.quick, folder),
             "drawing": lambda: drawing(options.python, options.quick, folder),

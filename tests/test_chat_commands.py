@@ -329,7 +329,7 @@ def test_save(tmp_path: Path) -> None:
     assert again.after("/save") == ["/save FILE"]
     nowhere = tmp_path / "none" / "x.yaml"
     seen = Chat(STATES, f"/save {nowhere}").after(f"/save {nowhere}")
-    assert seen == [f"{nowhere}: no such file or directory"]
+    assert seen == [f"{nowhere}: there is no folder {nowhere.parent}"]
 
 
 @pytest.mark.parametrize("line", ["/goto bye", "/set first_name Ann", "/fork 2"])

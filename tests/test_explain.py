@@ -399,7 +399,10 @@ def test_only_what_is_wrong_with_all_of_a_condition_makes_its_route_dead(
     path.write_text(PARTS, "utf-8")
     found = Ran(capsys, "explain", path, "a", "--format", "json").data["states"][0]["routes"]
     assert [bool(route["never"]) for route in found] == [False, False, True, False]
-    rules = [[item["rule"] for item in route["diagnostics"]] for route in found[:3]]
+    rules = [
+        [item["rule"] for item in route["diagnostics"] if item["rule"] != "mixed-priority"]
+        for route in found[:3]
+    ]
     assert rules == [["guard-never-holds"], ["value-not-in-enum"], ["value-not-in-enum"]]
 
 

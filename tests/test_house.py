@@ -15,8 +15,8 @@ PACKAGE = ROOT / "statecli"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("model", "discover"),
     ("kernel", "text"),
-    ("config", "arkos", "load", "store", "llm", "tools", "render", "report"),
-    ("kinds", "lint", "verify"),
+    ("config", "arkos", "load", "store", "llm", "tools", "render", "report", "verify"),
+    ("kinds", "lint"),
     ("engine",),
     ("session", "lsp"),
     ("aio", "evofabric", "scenario"),

@@ -31,7 +31,12 @@ def falls(*names: str) -> list[Say]:
     return [Say("implicit-fallthrough", "info", 0, name) for name in names]
 
 
-ACTIVITY = snake(current_activity=35)
+ACTIVITY = [
+    *snake(current_activity=35),
+    # the first of two routes writes no priority, the second one does
+    Say(rule="mixed-priority", severity="info", line=85, state="current_activity"),
+    Say(rule="mixed-priority", severity="info", line=133, state="barriers"),
+]
 EXPECTED: dict[str, list[Say]] = {
     "cognitive_stimulation_demo_sm__0fec570.json": snake(memory_game=103, feedback_and_closure=246),
     # mode names that the project's own SDK refuses

@@ -332,7 +332,7 @@ def test_sarif_of_every_bad_example_of_the_rules(tmp_path: Path) -> None:
             path = tmp_path / "graphs" / f"{rule}-{number}.{suffix}"
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    run = sarif("--extend-select", "all", tmp_path)
+    run = sarif("--verify", "--extend-select", "all", tmp_path)
     missing = set(rules()) - {result["ruleId"] for result in run["results"]}
     assert missing == set()
 

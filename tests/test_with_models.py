@@ -101,7 +101,7 @@ def test_what_is_there_already_stays() -> None:
 @pytest.mark.parametrize(
     ("replies", "message"),
     [
-        ([OTHER, REFUND], "the run failed in 'pay': "),
+        ([OTHER, REFUND], "'shop.pay' is called and gives a result, and the file has no"),
         ([OTHER], "'sort' asks for its fields: 'intent', but this turn has no reply left"),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_model_is_compared_by_where_it_goes() -> None:
     wrong = played(DESK, TALK, model=Script(OTHER))
     assert [line.partition(";")[0] for line in told(wrong)] == [
         "x.yaml:8:21: expected to be in 'bye'",
-        "x.yaml:8:34: expected the way to 'pay' to be taken",
+        "x.yaml:8:40: expected the way to 'pay' to be taken",
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from statecli.cli.output import tell
 from statecli.llm.script import ScriptProvider
 from statecli.text.conversation import Turn
 
@@ -42,13 +43,18 @@ class Asked:
         from statecli.cli.running import Opened
         from statecli.session.drive import finished
 
-        assert graph.loaded.graph is not None
-        opened = Opened(graph.path, graph.text, graph.loaded.graph, graph.config)
-        models = Models(
-            opened, model=self.args.model, base_url=self.args.base_url or "",
-            streams=not self.args.no_stream,
-        )  # fmt: skip
-        return finished(models.chosen(None), waits=True)[0]
+        found, args = graph.loaded.graph, self.args
+        assert found is not None
+        if args.budget_cost is not None:
+            found = found.with_limits(max_cost=args.budget_cost)
+        opened = Opened(graph.path, graph.text, found, graph.config)
+        # Nobody watches the answers come in.
+        models = Models(opened, model=args.model, base_url=args.base_url or "", streams=False)
+        provider, _ = finished(models.chosen(None), waits=True)
+        warning = models.warning(provider)
+        if warning:
+            tell(f"{graph.path}: {warning}")
+        return provider
 
 
 def in_a_row(found: Provider) -> Provider:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from statecli.cli.one_graph import examined
 from statecli.cli.output import write
+from statecli.lint.facts import Facts
 from statecli.lint.rule import FAMILIES, Rule, rules
 from statecli.load.loader import FORMS
 from statecli.model.nearest import MOST, nearest
@@ -29,11 +30,19 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--format", choices=("text", "json"), default="text", help="for people or for programs"
     )
     parser.add_argument("--form", choices=FORMS, help="read the file as a graph of this form")
+    parser.add_argument(
+        "--with",
+        dest="conversation",
+        metavar="FILE",
+        help="play a witness or conversation, with the value of every guard on the way",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what was asked for."""
     words: list[str] = args.words
+    if args.conversation is not None and not (words and is_graph(words[0])):
+        raise Unable("--with plays a file on a graph", "name the graph first")
     if words and is_graph(words[0]):
         return _graph(args, words[0], words[1:])
     write(_rules(words, args.format))
@@ -84,8 +93,23 @@ def _graph(args: argparse.Namespace, path: str, names: list[str]) -> int:
         if name not in facts.index:
             hint = _nearest(name, facts.index, f"statecli explain {path}")
             raise Unable(f"{path}: no state is named '{name}'", hint)
+    if args.conversation is not None:
+        return _replay(facts, args.conversation, names)
     from statecli.cli import graph_text
 
     numbers = [facts.index[name] for name in dict.fromkeys(names)] or range(len(facts.states))
     write(graph_text.pieces(facts, found.diagnostics, numbers, args.format, whole=not names))
     return 0
+
+
+def _replay(facts: Facts, file: str, names: list[str]) -> int:
+    """Play a conversation file; 1 if it cannot be played to its end."""
+    from statecli.cli.output import tell
+    from statecli.cli.replayed import Replayed, script
+
+    assert facts.graph is not None
+    played = Replayed(facts.graph, script(file), names)
+    write(played.lines())
+    if played.failed:
+        tell(played.failed)
+    return 1 if played.failed else 0

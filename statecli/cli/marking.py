@@ -27,6 +27,8 @@ def marks(args: argparse.Namespace, found: Examined) -> Marks:
         _count(args, found, asked[0], board)
     if args.lint:
         _diagnosed(found, board)
+        if not asked:
+            _proved(found, board)
     return Marks(board.states, board.routes, board.counts)
 
 
@@ -73,6 +75,40 @@ def _diagnosed(found: Examined, board: Board) -> None:
         else:
             line = item.span.start.line
             tell(f"{found.path}:{line}: {text}")
+
+
+def _proved(found: Examined, board: Board) -> None:
+    """The path that proves the most severe finding that has one, as numbered steps."""
+    proofs = [
+        item for item in found.diagnostics if item.finding.witness and item.severity != "info"
+    ]
+    if not proofs:
+        return
+    item = min(proofs, key=lambda item: SEVERITIES.index(item.severity))
+    assert item.finding.witness is not None
+    visits = item.finding.witness.visits
+    step = 0
+    for visit in visits:
+        number = _taken(found, visit.state, visit.takes)
+        if number is not None:
+            step += 1
+            mark = board.route((visit.state, number))
+            board.routes[visit.state, number] = mark._replace(steps=(*mark.steps, step))
+    last = visits[-1].state
+    board.states[last] = board.state(last)._replace(current=True)
+    others = f"; {len(proofs) - 1} more have a path of their own" if len(proofs) > 1 else ""
+    tell(f"{found.path}: the path that is marked shows: {item.message} [{item.rule}]{others}")
+
+
+def _taken(found: Examined, state: str, takes: str | None) -> int | None:
+    """The number of the route that a step of a path takes."""
+    if takes is None or state not in found.graph.states:
+        return None
+    if takes.startswith("transitions["):
+        return int(takes.removeprefix("transitions[").removesuffix("]"))
+    ways = routes_of(found.graph, state)
+    implicit = (way.number for way in ways if way.origin != "written")
+    return next(implicit, None) if takes.startswith("implicit") else None
 
 
 def _places(found: Examined) -> dict[tuple[str | int, ...], Route]:

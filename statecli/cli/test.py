@@ -68,7 +68,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     """The options, in the order of `--help`."""
     flag = "store_true"
     parser.epilog = EXAMPLE
-    parser.set_defaults(no_stream=True)  # nobody watches the answers come in
     parser.add_argument(
         "files",
         nargs="*",

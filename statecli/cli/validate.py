@@ -14,10 +14,12 @@ from statecli.cli.sources import Source, Sources
 from statecli.config import LEVELS
 from statecli.lint.facts import Facts
 from statecli.lint.linter import check, facts_of
+from statecli.lint.proofs import Proving
 from statecli.lint.rule import rules
 from statecli.load.loader import FORMS, build
 from statecli.model.unable import Unable
 from statecli.report.reporter import FAILING, Finished, Numbers, Report, names, shown_path
+from statecli.verify import DEFAULT_BUDGET
 
 NAME = "validate"
 HELP = "find what is wrong in graphs, and say it at the right place"
@@ -57,11 +59,45 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
         "--severity", action="append", metavar="RULE=LEVEL", help="error, warning, info or off"
     )
     group.add_argument("--list-rules", action="store_true", help="show every rule and end")
+    _add_proofs(group)
+
+
+def _add_proofs(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--verify",
         action=argparse.BooleanOptionalAction,
-        help="explore which turns the guards allow",
+        default=True,
+        help="explore which turns the guards and the data allow (default: on)",
     )
+    group.add_argument(
+        "--budget",
+        type=_budget,
+        metavar="N",
+        help=f"so many steps of that for each graph (default: {DEFAULT_BUDGET:,})",
+    )
+    group.add_argument(
+        "--timeout", type=_seconds, metavar="S", help="stop it after so many seconds in any case"
+    )
+    group.add_argument(
+        "--witness-dir", metavar="DIR", help="write the run that shows a finding as a file there"
+    )
+
+
+def _budget(word: str) -> int:
+    """A number of expansions."""
+    if not word.isascii() or not word.isdigit() or not 0 < int(word) <= 10**12:
+        raise argparse.ArgumentTypeError(f"'{word}' is no number of steps (1 or more)")
+    return int(word)
+
+
+def _seconds(word: str) -> float:
+    try:
+        seconds = float(word)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds < 10**9:
+        raise argparse.ArgumentTypeError(f"'{word}' is no number of seconds")
+    return seconds
 
 
 def _add_exit(group: argparse._ArgumentGroup) -> None:
@@ -109,6 +145,8 @@ def run(args: argparse.Namespace) -> int:
         raise Unable("--unsafe-fixes alone does nothing", "add --fix or --diff")
     if fixes and not args.diff and "-" in args.graphs:
         raise Unable("--fix cannot change standard input", "--diff shows the changes")
+    if args.witness_dir is not None and not args.verify:
+        raise Unable("--witness-dir needs the verifier", "leave --no-verify out")
     outputs = Outputs(args)
     sources = Sources(args, Settings(args))
     collecting = gc.isenabled()
@@ -144,14 +182,20 @@ def _show(args: argparse.Namespace, sources: Sources, outputs: Outputs) -> bool:
         graphs = map(Fixing(args).fixed, sources)
     numbers: dict[str, Numbers] = {}
     found: list[Finished] = []
+    proving = Proving(args.budget or DEFAULT_BUDGET, args.timeout) if args.verify else None
     for source in graphs:
-        facts = facts_of(build(source.document, source.form), source.config)
+        facts = facts_of(build(source.document, source.form), source.config, proving)
         failing = FAILING[source.config.fail_on]
+        diagnostics = check(facts)
         found += (
             Finished(item, item.severity in failing and item.finding.verdict != "possible")
-            for item in check(facts)
+            for item in diagnostics
         )
-        numbers[source.path] = _numbers(facts) if outputs.counts else Numbers()
+        numbers[source.path] = _proved(facts, _numbers(facts) if outputs.counts else Numbers())
+        if args.witness_dir is not None and args.verify:
+            from statecli.cli.witnesses import write_all
+
+            write_all(args.witness_dir, facts, diagnostics)
     _complain(sources)
     if numbers or not sources.trouble:
         skipped = tuple(sources.skipped)
@@ -166,6 +210,15 @@ def _numbers(facts: Facts) -> Numbers:
     reached = sum(facts.reachable[: facts.end])
     terminal = tuple(facts.terminals)
     return Numbers(facts.graph.form, len(facts.states), written, reached, terminal)
+
+
+def _proved(facts: Facts, numbers: Numbers) -> Numbers:
+    """With what the verifier decided."""
+    report = facts.verified
+    if report is None:
+        return numbers
+    state = "exact" if report.exact else "partial"
+    return numbers._replace(verified=state, undecided=report.undecided)
 
 
 def _complain(sources: Sources) -> None:

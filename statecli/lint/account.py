@@ -19,9 +19,9 @@ from statecli.model.words import in_words
 
 #: A route with one of these is never taken.
 _NEVER = frozenset(
-    {"shadowed-transition", "turn-guard-shadowed", "default-not-last", "undefined-target",
-     "goal-condition-outside-goal", "guard-syntax", "unknown-operator", "condition-config-missing",
-     "unknown-condition-type"}
+    {"dead-transition", "shadowed-transition", "turn-guard-shadowed", "default-not-last",
+     "undefined-target", "goal-condition-outside-goal", "guard-syntax", "unknown-operator",
+     "condition-config-missing", "unknown-condition-type"}
 )  # fmt: skip
 #: These say what is wrong in a condition; other parts of it may hold nevertheless.
 _IN_PART = frozenset({"guard-never-holds", "value-not-in-enum", "compare-type-mismatch"})
@@ -167,6 +167,9 @@ def _is_unset(way: Transition, note: Diagnostic) -> bool:
 def _otherwise(facts: Facts, number: int, routes: Sequence[Route]) -> str:
     """What happens when no route is taken; empty if one always is."""
     state = facts.states[number]
+    report = facts.verified
+    if report is not None and state.name in report.lists["unreachable"]:
+        return "no run gets here"
     if state.kind == "terminal":
         return "the run ends here"
     if state.kind not in KINDS:

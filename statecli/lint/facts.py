@@ -13,9 +13,10 @@ from typing import TypeVar
 
 from statecli.config import Config
 from statecli.kernel.order import followers, options, routes
-from statecli.lint import doubt, reading, templates
+from statecli.lint import doubt, proofs, reading, templates
 from statecli.lint.guardtable import GuardTable, Tables
 from statecli.lint.misfits import Misfit, misfits
+from statecli.lint.proofs import Proving
 from statecli.lint.rule import rules
 from statecli.load.loader import Loaded, is_state
 from statecli.load.shape import STATE_KEYS
@@ -39,6 +40,7 @@ from statecli.model.nearest import nearest
 from statecli.model.shape import BadCondition, MissingKey, UnknownKey, WrongType
 from statecli.model.span import Path, Place
 from statecli.text.document import Document
+from statecli.verify.report import Report
 
 IssueT = TypeVar("IssueT")
 #: Fields that exist without being declared (model.md 3 and 7).
@@ -64,9 +66,11 @@ class Facts:
         config: Config,
         active: Mapping[str, str],
         slips: Mapping[str, str] = _NO_SLIPS,
+        proving: Proving | None = None,
     ) -> None:
         self.loaded = loaded
         self.slips = slips
+        self.proving = proving
         self.config = config
         self.active = active
         self.document: Document = loaded.document
@@ -141,6 +145,23 @@ class Facts:
         if name is None and self.is_plan and len(at) > 1:
             name = self.value((*at, "id"))
         return (name,) if isinstance(name, str) else ()
+
+    # --- what the guards and the data allow -----------------------------------------------------
+
+    @cached_property
+    def verified(self) -> Report | None:
+        """What the verifier says; None where it is not asked, or there is no graph to ask about."""
+        return proofs.verified(self)
+
+    @cached_property
+    def decided(self) -> Report | None:
+        """The same, only where nothing was left undecided."""
+        report = self.verified
+        return report if report is not None and report.exact else None
+
+    def proven(self, rule: str) -> list[proofs.Proof]:
+        """What the verifier found for a rule."""
+        return self.verified.of(rule) if self.verified is not None else []
 
     # --- keys that were meant -------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from statecli.config import Config
 from statecli.lint.facts import Facts
 from statecli.lint.ignores import Ignores
 from statecli.lint.kinds import misspelt_kinds
+from statecli.lint.proofs import PROVING, Proving, withdrawn
 from statecli.lint.rule import Rule, rule_ids, rules
 from statecli.load.loader import Loaded, build
 from statecli.model.diagnostic import SEVERITIES, Diagnostic, Finding
@@ -23,14 +24,14 @@ def lint(loaded: Loaded, config: Config | None = None) -> list[Diagnostic]:
     return check(facts_of(loaded, config or Config()))
 
 
-def facts_of(loaded: Loaded, config: Config) -> Facts:
+def facts_of(loaded: Loaded, config: Config, proving: Proving | None = PROVING) -> Facts:
     """What the rules ask about; nothing of it is computed yet. A state whose kind is misspelt is
-    judged as the kind that was meant."""
+    judged as the kind that was meant. `proving`: how much the verifier may do, None for nothing."""
     active = selected(config)
     slips = misspelt_kinds(loaded, config) if "unknown-state-type" in active else {}
     if slips and loaded.graph is not None:
         loaded = build(loaded.document, loaded.graph.form, slips)
-    return Facts(loaded, config, active, slips)
+    return Facts(loaded, config, active, slips, proving)
 
 
 def check(facts: Facts) -> list[Diagnostic]:
@@ -70,6 +71,7 @@ def _run(facts: Facts, active: dict[str, str]) -> list[Diagnostic]:
         found.extend((rule, finding) for finding in results)
         if results and rule.exclusive and any(f.severity != "info" for f in results):
             break
+    found = [item for item in found if not withdrawn(facts, *item)]
     ignores = Ignores(facts.document)
     kept: list[Diagnostic] = []
     for rule, finding in found:

@@ -114,6 +114,49 @@ def open_ended(field: Field | None, test: Test) -> bool:
     return type(test) is Atom and test.op == "contains" and kind_of(field) in ("str", "any")
 
 
+#: So many different texts may be looked for in one field's values.
+_MOST_SOUGHT = 6
+
+
+def seeks_too_much(tests: Sequence[Test]) -> bool:
+    """Whether the texts that some of the tests look for inside a value are too many, or could be
+    part of a number that another test reads: then samples may miss a way in which they agree."""
+    sought = _sought(tests)
+    if len(sought) > _MOST_SOUGHT:
+        return True
+    if any(isinstance(test, Atom) and test.op in NUMERIC for test in tests):
+        return any(isinstance(s, str) and set(fold(s)) <= set("0123456789+-.e") for s in sought)
+    return False
+
+
+def _sought(tests: Iterable[Test]) -> list[object]:
+    """What tests look for inside a value, each once."""
+    found: list[object] = []
+    for test in tests:
+        if isinstance(test, Atom) and test.op == "contains":
+            operand = fold(test.operand) if isinstance(test.operand, str) else test.operand
+            if not any(type(one) is type(operand) and one == operand for one in found):
+                found.append(operand)
+    return found
+
+
+def _holding(sought: Sequence[object]) -> list[object]:
+    """For each choice of what is sought a text, and a list, with that inside and (as far as it can
+    be) nothing else of it."""
+    texts = [item for item in sought if isinstance(item, str)]
+    between = next(sign for sign in ("/", "|", "\u00b7", "\u00a6", "\u2022", "\u203b", "\u00a7")
+                   if all(sign not in text for text in texts))  # fmt: skip
+    found: list[object] = []
+    for choice in range(1, 1 << len(sought)):
+        inside = [item for at, item in enumerate(sought) if choice >> at & 1]
+        if all(isinstance(item, str) for item in inside):
+            found.append(between.join(("", *map(str, inside))))
+            if len(inside) == 1:
+                found.append(inside[0])
+        found.append(inside)
+    return found
+
+
 def kind_of(field: Field | None) -> str:
     """The type that a field's values are known to have. An enum without (plain) values, as a type
     nobody knows, may hold anything; other rules say so."""
@@ -145,6 +188,10 @@ def candidates(field: Field | None, tests: Sequence[Test]) -> list[object]:
         found.extend(_constants(tests))
     else:
         found = [[]]
+    sought = _sought(tests)
+    if sought and kind in ("str", "any"):
+        holding = _holding(sought)
+        found += [value for value in holding if kind == "any" or isinstance(value, str)]
     if field is not None and field.has_default:
         found.append(field.default)  # whatever its type, it is there
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 from statecli.model.span import Place, Span
@@ -57,6 +57,27 @@ class Fix(NamedTuple):
         return self.change() if callable(self.change) else self.change
 
 
+class Visit(NamedTuple):
+    """One element of a witness: a state, the calls made there, and what was taken then.
+
+    A call is ``{key: value}``, ``{"done": task}`` or ``{"close": "achieved"}``; ``{}`` ends the
+    turn. What a body writes is one call. `takes`: ``transitions[i]``, ``implicit:next``, ``net``,
+    or None where the run stays.
+    """
+
+    state: str
+    turns: tuple[Mapping[str, object], ...]
+    takes: str | None
+
+
+class Witness(NamedTuple):
+    """A run that shows a finding, replayed by the kernel: the values given before the start, and
+    the states that it goes through."""
+
+    visits: tuple[Visit, ...]
+    given: Mapping[str, object] = {}
+
+
 class Finding(NamedTuple):
     """What a rule yields. The linter adds rule, severity and document and makes a Diagnostic.
 
@@ -76,6 +97,7 @@ class Finding(NamedTuple):
     verdict: str = "proved"
     anchors: tuple[Place, ...] = ()
     masked: bool = False
+    witness: Witness | None = None
 
 
 class Diagnostic(NamedTuple):

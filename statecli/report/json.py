@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from statecli.model.diagnostic import SEVERITIES, Diagnostic
+from statecli.model.diagnostic import SEVERITIES, Diagnostic, Witness
 from statecli.model.fingerprint import fingerprints
 from statecli.model.span import Position, Span, dotted
 from statecli.report.reporter import Report, Style, document_of, in_repository
@@ -35,10 +35,7 @@ def pieces(report: Report, _style: Style) -> Iterator[str]:
             **{severity: report.number(severity) for severity in SEVERITIES},
             "fixable": sum(item["fix"] is not None for item in shown),
         },
-        "graphs": [
-            {"path": path, **numbers._asdict(), "verified": "off", "undecided": []}
-            for path, numbers in report.graphs.items()
-        ],
+        "graphs": [{"path": path, **numbers._asdict()} for path, numbers in report.graphs.items()],
         "diagnostics": shown,
     }
     yield dumps(whole)
@@ -76,10 +73,23 @@ def _diagnostic(item: Diagnostic, veil: Veil, fingerprint: str) -> dict[str, obj
             for other in finding.related
         ],
         "hint": veil.text(finding.hint) or None,
-        "witness": [],
+        "witness": _witness(finding.witness),
         "fix": _fix(item, document, veil),
         "fingerprint": fingerprint,
     }
+
+
+def _witness(witness: Witness | None) -> list[dict[str, object]]:
+    """The states that a run goes through; the first with what was given before the start."""
+    if witness is None:
+        return []
+    visits: list[dict[str, object]] = [
+        {"state": visit.state, "turns": list(map(dict, visit.turns)), "takes": visit.takes}
+        for visit in witness.visits
+    ]
+    if witness.given:
+        visits[0]["given"] = dict(witness.given)
+    return visits
 
 
 def _fix(item: Diagnostic, document: Document, veil: Veil) -> dict[str, object] | None:

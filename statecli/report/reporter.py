@@ -35,13 +35,16 @@ class RuleText(Protocol):
 
 
 class Numbers(NamedTuple):
-    """A graph in numbers; `form` None = there is no graph to count."""
+    """A graph in numbers; `form` None = there is no graph to count. `verified`: exact, partial or
+    off; `undecided`: what the verifier does not know, and why."""
 
     form: str | None = None
     states: int = 0
     transitions: int = 0
     reachable: int = 0
     terminal: tuple[str, ...] = ()
+    verified: str = "off"
+    undecided: tuple[str, ...] = ()
 
 
 class Skipped(NamedTuple):

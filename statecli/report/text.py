@@ -148,7 +148,19 @@ def _summary(report: Report, shown: list[Finished], style: Style) -> str:
     hidden = report.number("info") if "info" not in visible else 0
     if hidden:
         text += f" · {counted(hidden, 'info')} with -v"
-    return text + "\n"
+    return f"{text}{_verified(report)}\n"
+
+
+def _verified(report: Report) -> str:
+    """Whether all that the guards and the data allow is known."""
+    graphs = list(report.graphs.values())
+    undecided = [said for numbers in graphs for said in numbers.undecided]
+    if undecided:
+        more = f" (and {len(undecided) - 1} more)" if len(undecided) > 1 else ""
+        return f" · not decided: {harmless(undecided[0])}{more}"
+    if graphs and all(numbers.verified == "exact" for numbers in graphs):
+        return " · verified exactly"
+    return ""
 
 
 def paint(text: str, color: str, style: Style) -> str:

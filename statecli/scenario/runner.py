@@ -11,7 +11,7 @@ from statecli.llm.script import OffScript, ScriptProvider
 from statecli.model.event import Body, Event, Failed, Limited
 from statecli.model.graph import Graph
 from statecli.model.nearest import did_you_mean
-from statecli.model.ports import EndOfInput, ModelError, Provider, Question, Unanswered
+from statecli.model.ports import EndOfInput, Provider, Question, Unanswered
 from statecli.model.snapshot import Snapshot
 from statecli.model.span import Path
 from statecli.scenario.compare import Difference, differences
@@ -270,7 +270,8 @@ class Rehearsal(ScriptProvider):
     def _take(self, asked: str, keys: tuple[str, ...], *, keep: bool = False) -> Any:
         """The next result or answer of the turn."""
         if not any(reply.fits(*keys) for reply in self._queue):
-            raise ModelError(f"{asked}, and the file has no {' or '.join(keys)} for it")
+            said = f"{asked}, and the file has no {' or '.join(keys)} for it"
+            raise OffScript(self.conversation, self._at(), said)
         while not self._queue[0].fits(*keys):
             self._queue.pop(0)
         return super()._take(asked, keys, keep=keep)

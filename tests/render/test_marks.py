@@ -140,3 +140,21 @@ def test_states_of_a_run_that_the_graph_does_not_have_are_named(folder: Path) ->
     done = run_cli("render", "a.yaml", "--to", "text", "--trace", "t.jsonl")
     assert "was in states that are not here: old" in done.err
     assert done.code == 0
+
+
+def test_the_path_that_proves_a_finding_is_numbered(folder: Path) -> None:
+    (folder / "a.yaml").write_text(
+        "initial: a\n"
+        "states:\n"
+        "  a: {type: agent, writes: [k], transition: {next: [{to: b, when: {k: 1}}, c]}}\n"
+        "  c: {type: agent, writes: [j], transition: {next: [{to: b, when: {j: 1}}]}}\n"
+        "  b: {type: terminal}\n",
+        "utf-8",
+    )
+    done = run_cli("render", "a.yaml", "--to", "text", "--lint")
+    assert "the path that is marked shows" in done.err
+    assert "[stuck-state]" in done.err
+    parts = render("--lint")
+    assert '"steps": [1]' in json.dumps(mark(parts["a c"]))
+    assert '"current": true' in json.dumps(mark(parts["c"]))
+    assert "stuck-state" in json.dumps(mark(parts["c"]))

@@ -49,6 +49,7 @@ from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
 from statecli.lint.guardplaces import declared, ways_out
+from statecli.lint.proofs import gaps
 from statecli.lint.unrouted import unrouted
 from statecli.model.diagnostic import Finding
 from statecli.model.wording import listed
@@ -59,6 +60,10 @@ SEVERITY = "warning"
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Each enum that routes of a state compare, with the values that none takes."""
+    yield from gaps(facts, _gaps(facts))
+
+
+def _gaps(facts: Facts) -> Iterator[Finding]:
     for found in unrouted(facts, ("enum",)):
         field = found.axis.field
         values = field.values if field is not None else ()

@@ -51,6 +51,7 @@ from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
 from statecli.lint.guardplaces import ways_out
+from statecli.lint.proofs import gaps
 from statecli.lint.regions import regions
 from statecli.lint.unrouted import unrouted
 from statecli.model.classes import points
@@ -66,22 +67,26 @@ MOST = 4
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Each number field whose values some routes of a state compare, and do not all take."""
+    yield from gaps(facts, _gaps(facts))
+
+
+def _gaps(facts: Facts) -> Iterator[Finding]:
     for found in unrouted(facts, ("float", "int")):
         field = found.axis.field
         whole = field is not None and field.type == "int"
-        gaps = regions(points(found.axis.tests), found.lost, whole=whole)
-        if not gaps:
+        open_ = regions(points(found.axis.tests), found.lost, whole=whole)
+        if not open_:
             continue
-        words = [gap.said(found.key) for gap in gaps]
+        words = [gap.said(found.key) for gap in open_]
         if len(words) > MOST:
             words = [*words[: MOST - 1], f"{len(words) - MOST + 1} more regions"]
-        name, last = found.state.name, gaps[-1]
-        match = "match" if len(gaps) > 1 else "matches"
+        name, last = found.state.name, open_[-1]
+        match = "match" if len(open_) > 1 else "matches"
         example = f" (for example {shown(last.sample)})" if last.low != last.high else ""
         plan = "on completion" if found.state.is_plan else "without a condition"
         yield Finding(
             message=f"{joined(words)} {match} nothing in '{name}'{example}",
             at=ways_out(found.state),
             states=(name,),
-            hint=f"close the {'gaps' if len(gaps) > 1 else 'gap'}, or add a route {plan}",
+            hint=f"close the {'gaps' if len(open_) > 1 else 'gap'}, or add a route {plan}",
         )

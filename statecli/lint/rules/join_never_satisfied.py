@@ -1,0 +1,66 @@
+"""A join waits for all its branches, and one of them does not come.
+
+Why: the run stops there with an error. A branch that was not taken, or that went another way, is
+never delivered.
+
+Bad:
+    initial: split
+    fields:
+      urgent: {type: bool}
+    states:
+      split:
+        type: agent
+        writes: [urgent]
+        transition:
+          fanout: all
+          next:
+            - {to: call, when: {urgent: true}}
+            - write
+      call: {type: agent, transition: {next: [report]}}
+      write: {type: agent, transition: {next: [report]}}
+      report: {type: agent, join: all, transition: {next: [done]}}
+      done: {type: terminal}
+
+Good:
+    initial: split
+    states:
+      split:
+        type: decision
+        transition:
+          fanout: all
+          next: [call, write]
+      call: {type: agent, transition: {next: [report]}}
+      write: {type: agent, transition: {next: [report]}}
+      report: {type: agent, join: all, transition: {next: [done]}}
+      done: {type: terminal}
+
+Fix: always start every branch that the join waits for, or let the join take what comes
+(`join: any`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from statecli.lint.facts import Facts
+from statecli.model.diagnostic import Finding, Related
+from statecli.model.wording import listed
+
+FAMILY = "termination"
+SEVERITY = "error"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Each join that some run waits at for ever."""
+    for proof in facts.proven("join-never-satisfied"):
+        lacking = proof.values["lacking"]
+        assert isinstance(lacking, tuple)
+        missing = listed(lacking, "and") if lacking else "another branch"
+        yield Finding(
+            message=f"'{proof.state}' waits for all branches, and can wait for {missing} for ever",
+            at=facts.place(proof.state),
+            states=(proof.state, *lacking),
+            related=tuple(Related("does not come", facts.place(name)) for name in lacking),
+            hint="start every branch that it waits for, or say 'join: any'",
+            verdict=proof.verdict,
+        )

@@ -1,0 +1,101 @@
+"""Plan states hand a run round in a circle without asking anything.
+
+Why: a state whose conditions hold when it is entered is left at once. Where such states lead to
+each other, the engine stops the run in one of them, though its condition holds: the person talks to
+a state that was not meant to be talked to.
+
+Bad:
+    states:
+      - id: ask
+        title: Ask
+        tasks:
+          - id: a
+            description: Ask for a number
+            deliverables: [{key: n, type: integer}]
+        transitions:
+          - target_state_id: again
+            condition_type: deliverable_value_numeric
+            condition_config: {key: n, operator: lt, value: 1}
+          - {target_state_id: done, priority: 2}
+      - id: again
+        title: Again
+        transitions: [{target_state_id: ask}]
+      - id: done
+        title: Done
+
+Good:
+    states:
+      - id: ask
+        title: Ask
+        tasks:
+          - id: a
+            description: Ask for a number
+            deliverables: [{key: n, type: integer}]
+        transitions:
+          - target_state_id: again
+            condition_type: deliverable_value_numeric
+            condition_config: {key: n, operator: lt, value: 1}
+          - {target_state_id: done, priority: 2}
+      - id: again
+        title: Again
+        tasks:
+          - id: b
+            description: Ask for the number again
+            deliverables: [{key: n, type: integer}]
+        transitions: [{target_state_id: done}]
+      - id: done
+        title: Done
+
+Fix: ask for something new on the way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from statecli.lint.facts import Facts
+from statecli.model.diagnostic import Finding
+from statecli.model.wording import listed
+
+FAMILY = "termination"
+SEVERITY = "warning"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """One finding for each circle, if nobody says already that no run gets out of it."""
+    pairs = [
+        (facts.index[proof.state], facts.index[str(proof.values["target"])])
+        for proof in facts.proven("unbounded-hops")
+    ]
+    if not pairs:
+        return
+    possible = any(proof.verdict == "possible" for proof in facts.proven("unbounded-hops"))
+    trapped = {name for finding in facts.fired("no-way-out") for name in finding.states}
+    for members in _circles(pairs):
+        names = facts.names(members)
+        if not trapped.isdisjoint(names):
+            continue
+        yield Finding(
+            message=f"{listed(names)} hand the run round in a circle without asking anything; it"
+            f" stops in one of them",
+            at=facts.place(names[0]),
+            states=names,
+            hint="ask for something new on the way round",
+            verdict="possible" if possible else "proved",
+            anchors=tuple(facts.place(name) for name in names[1:]),
+        )
+
+
+def _circles(pairs: list[tuple[int, int]]) -> list[list[int]]:
+    """The states of pairs that hang together, in the order of the file."""
+    groups: list[set[int]] = []
+    for pair in pairs:
+        joined = set(pair)
+        apart = []
+        for group in groups:
+            if group.isdisjoint(joined):
+                apart.append(group)
+            else:
+                joined |= group
+        groups = [*apart, joined]
+    return sorted(sorted(group) for group in groups)

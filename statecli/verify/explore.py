@@ -1,0 +1,517 @@
+"""Forward over boxes: what runs can reach, in one of the two environments."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from statecli.verify.box import BoxSet
+from statecli.verify.layout import Layout, components
+from statecli.verify.site import NO_COUNTERS, THE_END, Counters, Hit, Site
+
+#: A state with more boxes than this keeps one hull.
+MOST_BOXES = 2000
+
+
+class Pass(NamedTuple):
+    """What an entry carries: the states of its pass that it could come back to, and whether it came
+    in the middle of a turn (kept only where turns are counted)."""
+
+    visited: frozenset[int] = frozenset()
+    mid_turn: bool = False
+
+
+NO_PASS = Pass()
+#: Where an entry arrives.
+Key = tuple[int, Pass]
+
+
+class Budget:  # a `Meter`
+    """Expansions that may still be made, shared by all parts of one verification."""
+
+    def __init__(self, most: int, timeout: float | None) -> None:
+        self.most = most
+        self.used = 0
+        self.timeout = timeout
+        self.timed_out = False
+        self._until = time.monotonic() + timeout if timeout is not None else None
+
+    def spend(self) -> bool:
+        """Count one expansion; whether there is still something left."""
+        self.used += 1
+        if self._until is not None and not self.timed_out and not self.used & 63:
+            self.timed_out = time.monotonic() > self._until
+        return self.left
+
+    @property
+    def left(self) -> bool:
+        return self.used <= self.most and not self.timed_out
+
+
+class Sites:
+    """The compiled states of a graph, made when they are first needed."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.frame = layout.frame
+        self._sites: dict[int, Site] = {}
+        self._components: list[int] | None = None
+
+    def __getitem__(self, number: int) -> Site:
+        site = self._sites.get(number)
+        if site is None:
+            site = self._sites[number] = Site(self.layout, number)
+        return site
+
+    def made(self) -> Iterable[Site]:
+        return self._sites.values()
+
+    def passed(self, visited: Iterable[int], target: int, *, mid_turn: bool) -> Pass:
+        """What of a pass matters to `target`, a plan state."""
+        if self._components is None:
+            states = self.layout.states
+            edges = [
+                [t for t in targets if states[t].is_plan] if states[n].is_plan else []
+                for n, targets in enumerate(self.layout.successors)
+            ]
+            self._components = components(edges)
+        owner = self._components
+        back = frozenset(n for n in visited if owner[n] == owner[target] and n != target)
+        return Pass(back, mid_turn and bool(self.layout.domain.timed))
+
+    def arrive(self, source: int, target: int, box: int) -> Iterator[int]:
+        """A box of `source` as boxes of `target`, which forgets its last visit if it says so."""
+        keep, given = self.layout.edge(source, target)
+        yield from self.entered(target, box & keep | given)
+
+    def entered(self, target: int, box: int) -> Iterator[int]:
+        """A box on entry: a state with `on_reenter: reset` that was visited before forgets."""
+        domain = self.layout.domain
+        state = self.layout.states[target]
+        axis = domain.visited.get(state.name)
+        if axis is None:
+            yield box
+            return
+        mask = box >> axis.at & 3
+        visited = box & ~axis.group | 2 << axis.at
+        if mask & 1:
+            yield visited
+        if mask & 2:
+            yield self.forgotten(target, visited)
+
+    def forgotten(self, target: int, box: int) -> int:
+        """The box without the values and tasks of a state."""
+        domain, live = self.layout.domain, self.layout.live[target]
+        state = self.layout.states[target]
+        for item in state.deliverables():
+            axis = domain.keys.get(item.key)
+            if axis is not None and live >> axis.number & 1:
+                # A task of the state that was passed over is open again.
+                group = box & axis.group
+                box = box & ~axis.group | (1 << axis.at if group else 0)
+        for task in state.tasks if state.kind != "goal" else ():
+            done = domain.done[state.name, task.id]
+            if not done.fold:
+                box = box & ~done.axis.group | 1 << done.axis.at
+        return box
+
+    def before(self, source: int, target: int, box: int) -> Iterator[int]:
+        """The boxes of `source` from which a move leads into this box of `target`."""
+        keep, given = self.layout.edge(source, target)
+        frame = self.frame
+        for entered in self._before_entered(target, box):
+            if frame.some(entered & (given | keep)):
+                yield entered & keep | frame.full & ~keep
+
+    def _before_entered(self, target: int, box: int) -> Iterator[int]:
+        domain, live = self.layout.domain, self.layout.live[target]
+        state = self.layout.states[target]
+        axis = domain.visited.get(state.name)
+        if axis is None:
+            yield box
+            return
+        if not box >> axis.at & 2:
+            return
+        yield box & ~axis.group | 1 << axis.at
+        again = box & ~axis.group | 2 << axis.at
+        forgotten = [domain.keys.get(item.key) for item in state.deliverables()]
+        found = [key for key in forgotten if key is not None and live >> key.number & 1]
+        for task in state.tasks if state.kind != "goal" else ():
+            done = domain.done[state.name, task.id]
+            if not done.fold:
+                found.append(done.axis)
+        for one in found:
+            if not again >> one.at & 1:
+                return
+        for one in found:
+            again |= one.group
+        yield again
+
+
+class Move(NamedTuple):
+    """Something that takes a run from a box of one state to another state. `way`: the place of the
+    route in the order of the state; NET, JUMP otherwise."""
+
+    target: int
+    visited: Pass
+    way: int
+
+
+NET, JUMP = -1, -2
+
+
+def strays(site: Site, hits: Iterable[Hit]) -> Iterator[tuple[int, int]]:
+    """Where a model that names no option leads: to `on_invalid`, if it is a target of the state.
+    Each with the box of what leads there."""
+    open_ = [hit for hit in hits if site.routes[hit.route].guard is None]
+    if len({site.targets[hit.route] for hit in open_}) < 2:
+        return
+    for key, name in site.state.jumps:
+        if key == "on_invalid":
+            target = site.layout.index.get(name)
+            if target is not None and target in site.targets:
+                for box in dict.fromkeys(hit.box for hit in open_):
+                    yield target, box
+
+
+class Explorer:
+    """One environment. `entries` are the boxes with which each state is entered."""
+
+    def __init__(self, sites: Sites, budget: Budget, *, coop: bool) -> None:
+        self.sites = sites
+        self.layout = sites.layout
+        self.frame = sites.frame
+        self.budget = budget
+        self.coop = coop
+        self.entries: dict[Key, BoxSet] = {}
+        self.rests: dict[int, dict[Counters, BoxSet]] = {}
+        #: For each state the places of the routes that are once the first to hold.
+        self.first: dict[int, set[int]] = {}
+        self.cuts: set[tuple[int, int]] = set()
+        self.rescued: dict[int, list[int]] = {}
+        self.stuck: dict[int, list[int]] = {}
+        self.ties: set[tuple[int, int, int]] = set()
+        self.unset: set[tuple[int, str]] = set()
+        self.was_set: set[tuple[int, str]] = set()
+        self.lacking: set[tuple[int, str]] = set()
+        self.moves: set[tuple[int, Key]] = set()
+        #: For each state the hull of what is evaluated there.
+        self.looked: dict[int, int] = {}
+        #: The plan states that begin a run, at rest: nothing is evaluated at the start.
+        self.begun: dict[int, int] = {}
+        self._begin: dict[int, list[int]] = {}
+        self.ended = False
+        self.wide: set[int] = set()
+        self._rank = {number: at for at, number in enumerate(self.layout.order)}
+        self._queue: list[tuple[int, int]] = []
+        self._queued: set[int] = set()
+        self._pending: dict[int, dict[Pass, BoxSet]] = {}
+        self._out: dict[Move, BoxSet] = {}
+
+    # --- running --------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin where a run may begin. A plan state that begins one is not evaluated yet."""
+        for name in self.layout.graph.roots():
+            number = self.layout.index[name]
+            box = self.layout.start(number)
+            axis = self.layout.domain.visited.get(name)
+            if axis is not None:
+                box = box & ~axis.group | 2 << axis.at
+            if self.layout.states[number].is_plan:
+                self.begun[number] = box
+                self.begin(number, [box])
+            else:
+                self.enter(number, NO_PASS, box)
+
+    def begin(self, number: int, boxes: list[int]) -> None:
+        """A run begins in a plan state, at rest."""
+        self._begin[number] = boxes
+        self.entries.setdefault((number, NO_PASS), self._boxes())
+        self._push(number)
+
+    def enter(self, target: int, visited: Pass, box: int) -> None:
+        """A run comes into a state with one of these valuations."""
+        known = self.entries.get((target, visited))
+        if known is not None and known.covers(box):
+            return
+        pending = self._pending.setdefault(target, {})
+        boxes = pending.get(visited)
+        if boxes is None:
+            boxes = pending[visited] = self._boxes()
+        boxes.add(box)
+        self._push(target)
+
+    def _boxes(self) -> BoxSet:
+        boxes = BoxSet(self.frame, MOST_BOXES, self.budget)
+        boxes.wide = not self.budget.left
+        return boxes
+
+    def _set(self, sets: dict[Counters, BoxSet], counters: Counters) -> BoxSet:
+        found = sets.get(counters)
+        if found is None:
+            found = sets[counters] = self._boxes()
+        return found
+
+    def _push(self, number: int) -> None:
+        if number not in self._queued:
+            self._queued.add(number)
+            heapq.heappush(self._queue, (self._rank.get(number, 0), number))
+
+    def run(self) -> None:
+        """Until nothing new is found."""
+        while self._queue:
+            _, number = heapq.heappop(self._queue)
+            self._queued.discard(number)
+            self._visit(self.sites[number])
+
+    def _visit(self, site: Site) -> None:
+        number = site.number
+        self._out = {}
+        fresh: list[tuple[Pass, int]] = []
+        for visited, boxes in self._pending.pop(number, {}).items():
+            known = self.entries.get((number, visited))
+            if known is None:
+                known = self.entries[number, visited] = self._boxes()
+            for box in boxes:
+                grown = self._add(known, box, number)
+                if grown:
+                    fresh.append((visited, grown if known.wide else box))
+        if site.state.is_plan:
+            self._plan(site, fresh)
+        elif site.state.kind == "terminal":
+            self.ended |= bool(fresh)
+        else:
+            for _, box in fresh:
+                self._other(site, box)
+        self._leave(site)
+
+    def _add(self, boxes: BoxSet, box: int, number: int) -> int:
+        if not self.budget.left and not boxes.wide:
+            boxes.widen()
+        grown = boxes.add(box)
+        if boxes.wide:
+            self.wide.add(number)
+        return grown
+
+    def _leave(self, site: Site) -> None:
+        """Hand on what leaves the state; parts that leave the same way are put together first."""
+        for move, boxes in self._out.items():
+            self.moves.add((site.number, (move.target, move.visited)))
+            for box in boxes:
+                for arrived in self.sites.arrive(site.number, move.target, box):
+                    self.enter(move.target, move.visited, arrived)
+        self._out = {}
+
+    def _exit(self, target: int, visited: Pass, way: int, box: int) -> None:
+        move = Move(target, visited, way)
+        boxes = self._out.get(move)
+        if boxes is None:
+            boxes = self._out[move] = self._boxes()
+        boxes.add(box)
+
+    # --- states of a plan -----------------------------------------------------------------------
+
+    def _plan(self, site: Site, fresh: list[tuple[Pass, int]]) -> None:
+        rests = self.rests.setdefault(site.number, {})
+        work: list[tuple[Counters, int]] = []
+        for box in self._begin.pop(site.number, ()):
+            self._stays(site, Counters(open=True), box, work)
+        for visited, box in fresh:
+            self.budget.spend()
+            self._evaluate(site, site.entry(visited.mid_turn), False, box, visited, work)
+        while work:
+            counters, box = work.pop()
+            if box in rests[counters].boxes:
+                self.budget.spend()
+                self._rest(site, counters, box, work)
+
+    def _evaluate(
+        self,
+        site: Site,
+        counters: Counters,
+        at_end: bool,
+        box: int,
+        visited: Pass | None,
+        work: list[tuple[Counters, int]],
+    ) -> None:
+        """One evaluation. `visited`: the states of the pass that enters; None for one that begins
+        here."""
+        self._look(site, counters, at_end, box)
+        outcome = site.evaluate(counters, at_end, box)
+        mid_turn = visited.mid_turn if visited is not None else not at_end
+        for hit in outcome.hits:
+            self._took(site, counters, hit, visited, mid_turn, work)
+        for rest in outcome.rest:
+            if at_end:
+                self._at_turn_end(site, counters, rest)
+                if site.forced_on(counters):
+                    continue
+            self._stays(site, counters, rest, work)
+
+    def _took(
+        self,
+        site: Site,
+        counters: Counters,
+        hit: Hit,
+        visited: Pass | None,
+        mid_turn: bool,
+        work: list[tuple[Counters, int]],
+    ) -> None:
+        self.first.setdefault(site.number, set()).add(hit.route)
+        target = site.targets[hit.route]
+        assert target is not None
+        if target == THE_END:
+            self.ended = True
+        elif visited is not None and target in visited.visited:
+            self.cuts.add((site.number, target))
+            self._stays(site, counters._replace(open=True), hit.box, work)
+        elif self.layout.states[target].is_plan:
+            known = visited.visited if visited is not None else ()
+            passed = self.sites.passed((*known, site.number), target, mid_turn=mid_turn)
+            self._exit(target, passed, hit.route, hit.box)
+        else:
+            self._exit(target, NO_PASS, hit.route, hit.box)
+
+    def _stays(
+        self, site: Site, counters: Counters, box: int, work: list[tuple[Counters, int]]
+    ) -> None:
+        grown = self._add(self._set(self.rests[site.number], counters), box, site.number)
+        if grown:
+            work.append((counters, grown))
+
+    def _rest(
+        self, site: Site, counters: Counters, box: int, work: list[tuple[Counters, int]]
+    ) -> None:
+        """Everything that may happen to a box at rest."""
+        boxes = self.rests[site.number][counters]
+        if not self.coop:
+            self._jumps(site, box)
+        if not site.timed and not counters.open:
+            self._at_turn_end(site, counters, box)
+        over = site.turn_over(counters)
+        if site.timed or counters.open or site.ends_late:
+            if over != counters or site.ends_late:
+                self._evaluate(site, over, True, box, None, work)
+            else:
+                self._at_turn_end(site, over, box)
+        for call in site.calls(coop=self.coop, counters=counters):
+            after = site.called(counters, call)
+            for changed in call.of(box, self.frame):
+                self._evaluate(site, after, False, changed, None, work)
+            if box not in boxes.boxes:
+                return  # it became part of a larger one, which comes next
+
+    def _at_turn_end(self, site: Site, counters: Counters, box: int) -> None:
+        """Where nothing is left to ask and nothing holds, only the idle net gets a run on."""
+        if site.state.kind == "goal" or counters.open or not site.settled(counters):
+            return
+        full = site.compiler.complete().yes
+        for done in full:
+            here = box & done
+            if not self.frame.some(here):
+                continue
+            for rest in site.evaluate(counters, True, here).rest:
+                kind = self.stuck if site.net == -2 else self.rescued
+                kind.setdefault(site.number, []).append(rest)
+                if site.net == THE_END:
+                    self.ended = True
+                elif site.net >= 0:
+                    self._exit(site.net, NO_PASS, NET, rest)
+
+    def _jumps(self, site: Site, box: int) -> None:
+        for key, name in site.state.jumps:
+            target = self.layout.index.get(name)
+            if target is not None and key == "on_error":
+                self._exit(target, NO_PASS, JUMP, box)
+
+    # --- states of other kinds ------------------------------------------------------------------
+
+    def _other(self, site: Site, box: int) -> None:
+        self.budget.spend()
+        if not self.coop:
+            self._jumps(site, box)
+        self._needs(site, box)
+        written = box
+        for effect in site.body(coop=self.coop):
+            written = effect.of(written)
+        self._look(site, NO_COUNTERS, False, written)
+        outcome = site.evaluate(NO_COUNTERS, False, written)
+        for hit in outcome.hits:
+            self.first.setdefault(site.number, set()).add(hit.route)
+            target = site.targets[hit.route]
+            if target == THE_END:
+                self.ended = True
+            elif target is not None:
+                self._exit(target, NO_PASS, hit.route, hit.box)
+        if site.custom:
+            self._custom(site, written)
+        elif not self.coop:
+            for target, stray in strays(site, outcome.hits):
+                self._exit(target, NO_PASS, JUMP, stray)
+        self._nothing(site, box, outcome.hits, outcome.rest)
+
+    def _custom(self, site: Site, box: int) -> None:
+        """A kind that nobody knows may go to any of its targets, or end the run."""
+        self.ended = True
+        for at, target in enumerate(site.targets):
+            self.first.setdefault(site.number, set()).add(at)
+            if target is not None and target >= 0:
+                self._exit(target, NO_PASS, at, box)
+
+    def _nothing(self, site: Site, box: int, hits: Iterable[Hit], rest: Iterable[int]) -> None:
+        """Where nothing holds after a body; a `user` state only where no line would help."""
+        if site.custom:
+            return
+        left = list(rest)
+        if site.state.kind == "user" and left:
+            effects = site.body(coop=self.coop)
+            leaves = []
+            for hit in hits:
+                back = hit.box
+                for effect in effects:
+                    back = effect.before(back)
+                if back and self.frame.some(back & box):
+                    leaves.append(back & box)
+            left = self.frame.outside([box], leaves)
+        if left:
+            self.stuck.setdefault(site.number, []).extend(left)
+
+    # --- what is looked at ----------------------------------------------------------------------
+
+    def _look(self, site: Site, counters: Counters, at_end: bool, box: int) -> None:
+        self.looked[site.number] = self.looked.get(site.number, 0) | box
+        if site.foreign:
+            if self.coop:
+                for key in site.asked(counters, at_end, box, set_=False):
+                    self.unset.add((site.number, key))
+            else:
+                for key in site.asked(counters, at_end, box, set_=True):
+                    self.was_set.add((site.number, key))
+        if self.coop and site.ties:
+            for one, other in site.tied(counters, at_end, box):
+                numbers = sorted((site.routes[one].number, site.routes[other].number))
+                self.ties.add((site.number, numbers[0], numbers[1]))
+
+    def _needs(self, site: Site, box: int) -> None:
+        """What a body reads (`reads`) and is not there."""
+        if not self.coop:
+            return
+        for key in site.state.reads:
+            axis = self.layout.domain.keys.get(key)
+            if axis is not None and key not in site.own and box & (axis.absent << axis.at):
+                self.lacking.add((site.number, key))
+
+    # --- what came of it ------------------------------------------------------------------------
+
+    @property
+    def entered(self) -> set[int]:
+        return {number for number, _ in self.entries}
+
+    def boxes_of(self, number: int) -> Iterator[int]:
+        """Every box with which a state is entered."""
+        for (at, _), boxes in self.entries.items():
+            if at == number:
+                yield from boxes

@@ -1,0 +1,106 @@
+"""The verifier against the oracle on random graphs: eleven lists each, no disagreement.
+
+New graphs in each run. To repeat one, or to look at many:
+
+    STATECLI_VERIFY_SEED=1234 python -m pytest tests/test_verify_random.py
+    STATECLI_VERIFY_GRAPHS=5000 python -m pytest tests/test_verify_random.py
+    python tests/verify_graphs.py 1234
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from typing import Any
+
+import pytest
+from kernel_walks import graph_of
+from verify_graphs import graph
+from verify_oracle.lists import lists
+from verify_oracle.reader import book
+from verify_oracle.search import TooLarge
+from witness_replay import replays
+
+from statecli.verify import LISTS, Report
+from statecli.verify.verifier import verify
+
+ONE = os.environ.get("STATECLI_VERIFY_SEED")
+COUNT = 1 if ONE else int(os.environ.get("STATECLI_VERIFY_GRAPHS", "300"))
+#: Graphs of one test: so many tests run beside each other.
+BATCH = 25
+BATCHES = range((COUNT + BATCH - 1) // BATCH)
+#: What is claimed to be impossible stays so when not all is decided.
+PROVED = ("unreachable", "dead")
+#: The oracle gives up here; such a graph is only counted.
+MOST = 30_000
+
+
+@pytest.fixture(scope="session")
+def first_seed(request: pytest.FixtureRequest) -> int:
+    """Another one in each run, the same in all its processes."""
+    if ONE:
+        return int(ONE)
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(time.time_ns())
+    return zlib.crc32(run.encode()) * 10_000
+
+
+def seeds(first: int, batch: int) -> range:
+    return range(first + batch * BATCH, first + min(COUNT, (batch + 1) * BATCH))
+
+
+def again(seed: int) -> str:
+    return f"seed {seed}: STATECLI_VERIFY_SEED={seed} python -m pytest tests/test_verify_random.py"
+
+
+def differences(found: Report, expected: dict[str, frozenset[Any]]) -> list[str]:
+    """Where two sets of lists say something else."""
+    return [
+        f"{name}: verifier alone {sorted(found.lists[name] - expected[name])}, "
+        f"oracle alone {sorted(expected[name] - found.lists[name])}"
+        for name in LISTS
+        if found.lists[name] != expected[name]
+    ]
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("batch", BATCHES)
+def test_the_verifier_finds_what_the_oracle_finds(batch: int, first_seed: int) -> None:
+    listed = seeds(first_seed, batch)
+    print(f"seeds {listed}")
+    large = 0
+    for seed in listed:
+        value = graph(seed)
+        report = verify(graph_of(value), witnesses=False)
+        try:
+            expected = dict(lists(book(value), most=MOST))
+        except TooLarge:
+            large += 1
+            continue
+        if report.exact:
+            assert not differences(report, expected), again(seed)
+        for name in PROVED:  # right even where other things are not decided
+            assert report.lists[name] <= expected[name], again(seed)
+    assert large <= 1 + len(listed) // 10, f"{large} of the seeds {listed} are too large"
+
+
+@pytest.mark.timeout(1800)
+def test_nearly_all_end_exact(first_seed: int) -> None:
+    inexact = [seed for batch in BATCHES for seed in seeds(first_seed, batch)
+               if not verify(graph_of(graph(seed)), witnesses=False).exact]  # fmt: skip
+    assert len(inexact) <= COUNT // 100, f"not exact: {inexact}"
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("batch", BATCHES)
+def test_every_witness_replays_and_needs_all_its_answers(batch: int, first_seed: int) -> None:
+    for seed in seeds(first_seed, batch):
+        value = graph(seed)
+        found = graph_of(value)
+        report = verify(found)
+        if not report.exact:
+            continue
+        for finding in report.findings:
+            assert finding.verdict != "possible", f"{finding}: {again(seed)}"
+            if finding.witness:
+                assert not replays(found, value, finding), again(seed)
