@@ -17,6 +17,7 @@ from statecli.kernel.choose import Stay, choose, view_of
 from statecli.kernel.order import routes_of
 from statecli.kernel.tasks import complete
 from statecli.model.event import (
+    Approved,
     Body,
     Chose,
     Entered,
@@ -155,7 +156,18 @@ class Script:
     async def tools(self, names: object) -> tuple[ToolSpec, ...]:
         return (ToolSpec("tool", "", {"type": "object"}),)
 
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult:
+    def known_tools(self, names: object) -> tuple[ToolSpec, ...]:
+        return ()
+
+    async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
+        return ""
+
+    def heard(self) -> Sequence[Approved | str]:
+        return ()
+
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
+    ) -> ToolResult:
         return ToolResult(True, "", dict(self.result))
 
     async def ask(self, question: object) -> str:
