@@ -13,8 +13,9 @@ from verify_oracle.search import Search, World
 from statecli.engine.move import Options, move, take
 from statecli.kernel.calls import Plan
 from statecli.kernel.change import change
+from statecli.kernel.recorder import Recorder
 from statecli.kernel.reducers import first_data
-from statecli.kernel.settle import Recorder, end_turn, settle
+from statecli.kernel.settle import end_turn, settle
 from statecli.kernel.tasks import complete
 from statecli.load.loader import load
 from statecli.model.event import (

@@ -19,7 +19,8 @@ import pytest
 from statecli.kernel.calls import Plan
 from statecli.kernel.choose import Ask, Take, choose
 from statecli.kernel.order import routes_of
-from statecli.kernel.settle import Recorder, end_turn, enter, settle
+from statecli.kernel.recorder import Recorder
+from statecli.kernel.settle import end_turn, enter, settle
 from statecli.kernel.tasks import complete
 from statecli.load.loader import load
 from statecli.model.event import Started, Waiting

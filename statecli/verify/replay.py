@@ -14,8 +14,9 @@ from statecli.kernel.calls import Plan
 from statecli.kernel.change import change
 from statecli.kernel.choose import Ask, Take, choose, view_of
 from statecli.kernel.order import routes_of
+from statecli.kernel.recorder import Recorder
 from statecli.kernel.reducers import Misfit, first_data
-from statecli.kernel.settle import Recorder, end_turn, enter, settle, tried
+from statecli.kernel.settle import end_turn, enter, settle, tried
 from statecli.kernel.tasks import complete
 from statecli.model.event import (
     Body,
