@@ -455,7 +455,7 @@ def test_a_recording_that_ends(tmp_path: Path) -> None:
         ]
     missing = chat(tmp_path, written(tmp_path, TALK), "--record", str(tmp_path / "no" / "r.yaml"))
     assert missing.code == 2
-    assert "no such file or directory" in missing.err
+    assert "there is no folder" in missing.err
 
 
 def test_replay_needs_no_network(tmp_path: Path) -> None:

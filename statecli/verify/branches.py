@@ -103,7 +103,10 @@ class Branches:
         return self._ended(token) or token.site in self._joins
 
     def _ended(self, token: Token) -> bool:
-        return token.site == THE_END or self.layout.states[token.site].kind == "terminal"
+        """Whether a branch is over. In a terminal state that waits for all it still waits."""
+        if token.site == THE_END:
+            return True
+        return self.layout.states[token.site].kind == "terminal" and token.site not in self._joins
 
     def _judge(self, now: Configuration) -> None:
         self.entered.update(token.site for token in now if token.site >= 0)
@@ -150,6 +153,9 @@ class Branches:
                     left = list(now)
                     for part in parts:
                         left.remove(part)
+                    if self.layout.states[site].kind == "terminal":
+                        yield _sorted((*left, Token(THE_END, site, "", 0)))
+                        continue
                     for going in self._moved(self._folded(parts)):
                         yield _sorted((*left, *going))
 

@@ -71,6 +71,7 @@ from collections.abc import Iterator
 from statecli.lint.facts import Facts
 from statecli.lint.proofs import Proof, named
 from statecli.model.diagnostic import Finding
+from statecli.model.graph import State
 from statecli.model.span import Place
 from statecli.model.wording import joined
 from statecli.model.words import value_words
@@ -89,14 +90,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         if way.path in told or facts.index[proof.state] in facts.unclear:
             continue
         yield Finding(
-            message=f"the way to '{way.target}' is never taken: {_why(proof)}",
+            message=f"the way to '{way.target}' is never taken: {_why(state, proof)}",
             at=Place(way.at),
             states=(state.name, way.target),
             hint="change its condition, or remove it",
         )
 
 
-def _why(proof: Proof) -> str:
+def _why(state: State, proof: Proof) -> str:
     """What the fields that it looks at always are there, or what comes first."""
     only = proof.values.get("only")
     if isinstance(only, dict) and only:
@@ -105,6 +106,8 @@ def _why(proof: Proof) -> str:
             for key, values in only.items()
         ]
         return f"when it is tried, {joined(said)}"
+    if state.fans_out:  # all that hold are taken
+        return "it holds on no run that gets here"
     return "whenever it holds, another way is taken first"
 
 
