@@ -153,10 +153,21 @@ class Script:
         return _call("skip_task" if lacking else "complete_task", id=value)
 
     async def tools(self, names: object) -> tuple[ToolSpec, ...]:
+        return self.known_tools(names)
+
+    def known_tools(self, names: object) -> tuple[ToolSpec, ...]:
         return (ToolSpec("tool", "", {"type": "object"}),)
 
-    async def call(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolResult:
+    async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
+        return ""
+
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
+    ) -> ToolResult:
         return ToolResult(True, "", dict(self.result))
+
+    def heard(self) -> tuple[()]:
+        return ()
 
     async def ask(self, question: object) -> str:
         return "yes"

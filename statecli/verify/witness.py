@@ -339,7 +339,9 @@ class Search:
                 now = effect.of(values) & axis.group
             low = now & -now
             values = values & ~axis.group | low
-            writes[axis.name] = axis.sample((low >> axis.at).bit_length() - 1)
+            number = (low >> axis.at).bit_length() - 1
+            typed = site.state.kind == "user"
+            writes[axis.name] = axis.line(number) if typed else axis.sample(number)
         if call.kind == "body":
             for key in site.state.writes:
                 if site.state.kind == "user" and len(site.state.writes) != 1:
