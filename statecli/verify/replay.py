@@ -81,6 +81,8 @@ class Replay:
         self.graph = graph
         self.ok = True
         self.stuck = ""
+        #: The model is asked, and what it says makes no difference any more.
+        self.asked = False
         self.to = Watcher(graph, Snapshot())
         self.turns: list[Mapping[str, Any]] = []
         self.visits: list[Visit] = []
@@ -111,7 +113,7 @@ class Replay:
 
     def act(self, act: Act) -> None:
         state = self.state
-        if state is None or self.stuck:
+        if state is None or self.stuck or self.asked:
             self.ok = False
             return
         self._speak()
@@ -187,8 +189,9 @@ class Replay:
         if isinstance(choice, Take):
             route = choice.transition
         elif isinstance(choice, Ask):
+            self.asked = act.way < 0
             route = next((r for r in choice.options if r.number == act.way), None)
-            self.ok &= route is not None
+            self.ok &= self.asked or route is not None
         else:
             self.stuck = state.name
         if route is not None:
@@ -257,8 +260,8 @@ class Replay:
         """Whether two routes of one priority held together when they were reached."""
         for moment in self.to.moments:
             snapshot = moment.snapshot
-            if snapshot.state != name or snapshot.status == "ended":
-                continue
+            if moment.entered or snapshot.state != name or snapshot.status == "ended":
+                continue  # nothing is tried at the start; elsewhere it is told when it is
             view = view_of(self.graph, snapshot, snapshot.token, None)
             routes = {route.number: route for route in routes_of(self.graph, name)}
             both = [routes[one], routes[other]]
