@@ -191,7 +191,10 @@ def _call(name: str, **arguments: Any) -> Chunk:
 
 
 class Played:
-    """A witness as it was played: what happened, and the snapshot before each of it."""
+    """A witness as it was played: what happened, and the snapshot before each of it.
+
+    Only until silence alone gets the run on, past something that was still to do: what comes then
+    happens to nobody who does what he is asked for, and no witness is about it (verify.md 1)."""
 
     def __init__(self, graph: Graph, visits: Sequence[Visit], given: Mapping[str, Any]) -> None:
         wide = graph.with_limits(max_calls=1000, max_steps=1000)
@@ -203,6 +206,9 @@ class Played:
         self.bodies: list[Body] = [event.body for event in store.events(self.session.run)]
         self.before: list[Snapshot] = []
         snapshot = Snapshot()
+        silent = [at for at, b in enumerate(self.bodies)
+                  if isinstance(b, Skipped) and (b.tasks or b.goal)]  # fmt: skip
+        del self.bodies[min(silent, default=len(self.bodies)) :]
         for body in self.bodies:
             self.before.append(snapshot)
             snapshot = apply(graph, snapshot, body)

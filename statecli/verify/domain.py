@@ -105,6 +105,21 @@ class Axis:
             return ABSENT
         return self.samples[number - self.absents + 1]
 
+    def other(self, number: int, value: object) -> object:
+        """Another value of a class than this one, if one is found; else the same."""
+        found: list[object] = candidates(self.field, self.tests)
+        if type(value) is str:
+            found += [f"{value}x", value.swapcase(), f"{value}0"]
+        elif type(value) in (int, float):
+            assert isinstance(value, int | float)
+            found += [value + 1, value - 1]
+            if self.field is None or self.field.type != "int":
+                found += [value + 0.125, value - 0.125]
+        for one in found:
+            if one != value and self.class_of(one) == 1 << number:
+                return one
+        return value
+
     @property
     def spoken(self) -> int:
         """The classes of what a person can type into the field: text for one of no other type,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from statecli.kernel.apply import resets
+from statecli.kernel.apply import apply, resets
 from statecli.kernel.calls import Plan
 from statecli.kernel.change import change
 from statecli.kernel.choose import Ask, Take, choose, view_of
@@ -57,15 +57,22 @@ class Moment(NamedTuple):
 
 
 class Watcher(Recorder):
-    """A recorder that keeps the moments of evaluations and entries."""
+    """A recorder that keeps the moments of evaluations and entries, until silence alone gets the
+    run on: past something that was still to do. Nobody who does what he is asked for gets there."""
 
-    __slots__ = ("moments",)
+    __slots__ = ("moments", "silent")
 
     def __init__(self, graph: Graph, snapshot: Snapshot) -> None:
         super().__init__(graph, snapshot)
         self.moments: list[Moment] = []
+        self.silent = ""
 
     def emit(self, body: Body) -> None:
+        if isinstance(body, Skipped) and (body.tasks or body.goal):
+            self.silent = self.silent or body.state
+        if self.silent:
+            self.snapshot = apply(self.graph, self.snapshot, body)
+            return
         if isinstance(body, Chose | Warned):
             self.moments.append(Moment(self.snapshot, False))
         super().emit(body)
@@ -83,6 +90,8 @@ class Replay:
         self.stuck = ""
         #: The model is asked, and what it says makes no difference any more.
         self.asked = False
+        #: The state that the net got the run on from at the end of a turn just now.
+        self.got_on = ""
         self.to = Watcher(graph, Snapshot())
         self.turns: list[Mapping[str, Any]] = []
         self.visits: list[Visit] = []
@@ -101,6 +110,8 @@ class Replay:
     @property
     def state(self) -> State | None:
         """Where the run is; None once it has ended."""
+        if self.to.silent:
+            return self.graph.states[self.to.silent]
         if self.snapshot.status == "ended":
             return None
         return self.graph.states.get(self.snapshot.state)
@@ -113,9 +124,13 @@ class Replay:
 
     def act(self, act: Act) -> None:
         state = self.state
-        if state is None or self.stuck or self.asked:
+        if state is None or self.stuck or self.asked or self.to.silent:
             self.ok = False
             return
+        if act.kind == "net" and self.got_on == act.what:
+            self.got_on = ""  # the turn that ended was the last that the net waited for
+            return
+        self.got_on = ""
         self._speak()
         try:
             if act.kind == "body":
@@ -123,9 +138,10 @@ class Replay:
             elif not state.is_plan:
                 self.ok = False
             elif act.kind == "end":
-                self._end()
+                if self._end():
+                    self.got_on = state.name
             elif act.kind == "net":
-                self._net(state)
+                self._net(state, act)
             else:
                 self._call(state, act)
         except (GuardMissingField, Misfit):
@@ -160,20 +176,25 @@ class Replay:
         if outcome.ok:
             settle(self.to, 0)
 
-    def _end(self) -> None:
+    def _end(self) -> bool:
+        """The end of a turn; whether the net got the run on."""
         self._speak()
         self.turns.append({})
+        before = len(self.to.bodies)
         end_turn(self.to, 0)
         state = self.state
-        if state is not None and state.is_plan:
+        if state is not None and state.is_plan and not self.to.silent:
             self.to.emit(Waiting(0, state.name))
+        return any(isinstance(body, Skipped) for body in self.to.bodies[before:])
 
-    def _net(self, state: State) -> None:
+    def _net(self, state: State, act: Act) -> None:
         """Idle turns until the net gets the run on."""
+        self.ok &= state.name == act.what
         for _ in range(MOST_TURNS):
-            if self.state is not state:
+            if self.to.silent or self.state is not state:
+                self.ok = False
+            if not self.ok or self._end():
                 return
-            self._end()
             self._told()
         self.ok = False
 
@@ -251,7 +272,7 @@ class Replay:
         if self.stuck == name:
             return True
         state = self.state
-        if state is None or state.name != name or not state.is_plan:
+        if state is None or state.name != name or not state.is_plan or self.to.silent:
             return False
         found = choose(self.graph, self.snapshot, self.snapshot.token, at_turn_end=True)
         return type(found).__name__ == "Stay" and complete(self.snapshot, state)

@@ -345,7 +345,12 @@ class Search:
             values = values & ~axis.group | low
             number = (low >> axis.at).bit_length() - 1
             typed = site.state.kind == "user"
-            writes[axis.name] = axis.line(number) if typed else axis.sample(number)
+            value = axis.line(number) if typed else axis.sample(number)
+            if call.kind == "set" and call.progress and site.timed:
+                last = next((a.value for a in reversed(acts) if a[:2] == ("set", axis.name)), None)
+                if last == value:  # the same again would be no progress
+                    value = axis.other(number, value)
+            writes[axis.name] = value
         if call.kind == "body":
             for key in site.state.writes:
                 if site.state.kind == "user" and len(site.state.writes) != 1:
