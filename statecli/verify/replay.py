@@ -26,6 +26,7 @@ from statecli.model.event import (
     Said,
     Skipped,
     Started,
+    Turned,
     Waiting,
     Warned,
 )
@@ -50,22 +51,31 @@ class Act(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """Where a run was when its routes were tried, or when it had just come in (`entered`)."""
+    """Where a run was when its routes were tried, or when it had just come in (`entered`): then in
+    a pass through the states `visited`, begun by a call or not (`mid_turn`)."""
 
     snapshot: Snapshot
     entered: bool
+    visited: tuple[str, ...] = ()
+    mid_turn: bool = False
 
 
 class Watcher(Recorder):
     """A recorder that keeps the moments of evaluations and entries, until silence alone gets the
     run on: past something that was still to do. Nobody who does what he is asked for gets there."""
 
-    __slots__ = ("moments", "silent")
+    __slots__ = ("mid_turn", "moments", "silent", "visited")
 
     def __init__(self, graph: Graph, snapshot: Snapshot) -> None:
         super().__init__(graph, snapshot)
         self.moments: list[Moment] = []
         self.silent = ""
+        self.begin(mid_turn=False)
+
+    def begin(self, *, mid_turn: bool) -> None:
+        """A pass begins where the run is."""
+        self.visited = (self.snapshot.state,)
+        self.mid_turn = mid_turn
 
     def emit(self, body: Body) -> None:
         if isinstance(body, Skipped) and (body.tasks or body.goal):
@@ -76,8 +86,13 @@ class Watcher(Recorder):
         if isinstance(body, Chose | Warned):
             self.moments.append(Moment(self.snapshot, False))
         super().emit(body)
+        if isinstance(body, Turned):
+            self.begin(mid_turn=False)
+        elif isinstance(body, Chose) and body.by != "settle":
+            self.visited, self.mid_turn = (), False
         if isinstance(body, Entered | Started):
-            self.moments.append(Moment(self.snapshot, True))
+            self.moments.append(Moment(self.snapshot, True, self.visited, self.mid_turn))
+            self.visited = (*self.visited, self.snapshot.state)
 
 
 class Replay:
@@ -174,6 +189,7 @@ class Replay:
             self.turns.append({"close": "achieved"})
         self.ok &= outcome.ok and not (act.kind == "set" and act.what in self.snapshot.early)
         if outcome.ok:
+            self.to.begin(mid_turn=True)
             settle(self.to, 0)
 
     def _end(self) -> bool:
@@ -262,7 +278,7 @@ class Replay:
     def waits_for_the_net(self, name: str) -> bool:
         """Go on with idle turns until the net fires (or something else happens)."""
         for _ in range(MOST_TURNS):
-            if self.state is None or self.state.name != name or not self.ok:
+            if self.state is None or self.state.name != name or not self.ok or self.rescued(name):
                 break
             self.act(Act("end"))
         return self.rescued(name)
