@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import islice, product
 from typing import NamedTuple
 
 from statecli.model.graph import Field
@@ -195,6 +196,30 @@ def candidates(field: Field | None, tests: Sequence[Test]) -> list[object]:
     if field is not None and field.has_default:
         found.append(field.default)  # whatever its type, it is there
     return found
+
+
+def lines(tests: Sequence[Test]) -> list[str]:
+    """What a person can type among the texts: not nothing, and no blanks around it (they are
+    stripped). So what equals a constant only when it is folded differs in the case of letters."""
+    constants = [str(value) for value in _constants(tests) if isinstance(value, str | int | float)]
+    found = [str(text) for text in _texts(tests)]
+    if any(isinstance(test, Part) for test in tests):
+        for text in constants:
+            found.extend(_recased(text.strip(), constants))
+    sought = [text for text in _sought(tests) if isinstance(text, str)]
+    if sought:
+        found.extend(text for text in _holding(sought) if isinstance(text, str))
+        found.extend(f".{text}." for text in sought)
+    found.extend(constants)
+    return list(dict.fromkeys(line for text in found if (line := text.strip())))
+
+
+def _recased(text: str, constants: Sequence[str]) -> Iterable[str]:
+    """Texts that fold to the same, with other letters in capitals; at least one is no constant, if
+    there is any."""
+    ways = [dict.fromkeys((sign, sign.upper(), sign.lower())) for sign in text]
+    found = (way for way in map("".join, product(*ways)) if fold(way) == fold(text))
+    yield from islice(found, len(constants) + 2)
 
 
 def _constants(tests: Iterable[Test]) -> Iterable[object]:

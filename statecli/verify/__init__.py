@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from statecli.verify.report import (
     DEFAULT_BUDGET,
     LISTS,
@@ -15,6 +17,9 @@ from statecli.verify.report import (
     Witness,
 )
 
+if TYPE_CHECKING:  # it is imported when it is first asked for
+    from statecli.verify.verifier import verify
+
 __all__ = [
     "DEFAULT_BUDGET", "LISTS", "NOTHING_TO_DECIDE", "Finding", "Report", "Visit", "Witness",
     "verify",
@@ -23,7 +28,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "verify":
-        from statecli.verify.verifier import verify
+        from statecli.verify.verifier import verify as found
 
-        return verify
+        return found
     raise AttributeError(name)

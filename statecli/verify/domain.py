@@ -8,6 +8,7 @@ then that key's axis says it: there are two ways to be absent, open and passed o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from statecli.kernel.order import routes_of
@@ -18,6 +19,7 @@ from statecli.model.classes import (
     answer,
     candidates,
     classes,
+    lines,
     open_ended,
     points,
     seeks_too_much,
@@ -41,8 +43,8 @@ class Axis:
     """
 
     __slots__ = (
-        "absent", "absents", "all", "answers", "at", "field", "initial", "name", "number",
-        "present", "samples", "single", "size", "tests",
+        "__dict__", "absent", "absents", "all", "answers", "at", "field", "initial", "name",
+        "number", "present", "samples", "single", "size", "tests",
     )  # fmt: skip
 
     def __init__(self, name: str, number: int) -> None:
@@ -103,21 +105,49 @@ class Axis:
             return ABSENT
         return self.samples[number - self.absents + 1]
 
+    def other(self, number: int, value: object) -> object:
+        """Another value of a class than this one, if one is found; else the same."""
+        found: list[object] = candidates(self.field, self.tests)
+        if type(value) is str:
+            found += [f"{value}x", value.swapcase(), f"{value}0"]
+        elif type(value) in (int, float):
+            assert isinstance(value, int | float)
+            found += [value + 1, value - 1]
+            if self.field is None or self.field.type != "int":
+                found += [value + 0.125, value - 0.125]
+        for one in found:
+            if one != value and self.class_of(one) == 1 << number:
+                return one
+        return value
+
     @property
     def spoken(self) -> int:
         """The classes of what a person can type into the field: text for one of no other type,
         without blanks around it, and not nothing."""
         field = self.field
-        if field is not None and field.type not in ("str", "any"):
+        if not self.tests or (field is not None and field.type not in ("str", "any")):
             return self.present
-        if not self.tests:
-            return self.present
-        text = Field(self.name, "str", (), "", False, None, "declared", ())
         found = 0
-        for value in candidates(text, self.tests):
-            if isinstance(value, str) and value.strip():
-                found |= self.class_of(value.strip())
+        for number in self._lines:
+            found |= 1 << number
         return found
+
+    @cached_property
+    def _lines(self) -> dict[int, str]:
+        """A line for each class of which a person can type a member."""
+        found: dict[int, str] = {}
+        for line in lines(self.tests):
+            mask = self.class_of(line)
+            if mask:
+                found.setdefault(mask.bit_length() - 1, line)
+        return found
+
+    def line(self, number: int) -> object:
+        """A value of a class as a person can type it; of a field that is no text any value."""
+        field = self.field
+        if not self.tests or (field is not None and field.type not in ("str", "any")):
+            return self.sample(number)
+        return self._lines.get(number, self.sample(number))
 
     def find_single(self) -> None:
         """Find out which classes hold exactly one value: setting it again is no progress."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from statecli.model.guard import reads
 from statecli.verify.branches import Branches
-from statecli.verify.explore import Key
+from statecli.verify.explore import NO_PASS, Key
 from statecli.verify.replay import Act, Replay
 from statecli.verify.report import Finding, Witness
 from statecli.verify.site import NO_COUNTERS
@@ -146,15 +146,20 @@ class Finder:
         return lambda run: self._enters_doom(run, goal.site)
 
     def _enters_doom(self, run: Replay, site: int) -> bool:
-        """Whether the run came into the state with values that were proved to lead nowhere."""
-        name = self.layout.states[site].name
-        for moment in run.to.moments:
-            if moment.entered and moment.snapshot.state == name:
-                box = box_of(self.of.sites, site, moment.snapshot)
-                for key, boxes in self.doomed.items():
-                    if (key[0] if isinstance(key, tuple) else key) == site:
-                        if any(box & doomed == box for doomed in boxes):
-                            return True
+        """Whether the run came into the state with values that were proved to lead nowhere, in a
+        pass of which that was proved."""
+        state, sites = self.layout.states[site], self.of.sites
+        for number, moment in enumerate(run.to.moments):
+            if moment.entered and moment.snapshot.state == state.name:
+                key: Key | int = (site, NO_PASS)
+                if state.is_plan and not number:
+                    key = site  # the run begins there
+                elif state.is_plan:
+                    back = [self.layout.index[name] for name in moment.visited]
+                    key = (site, sites.passed(back, site, mid_turn=moment.mid_turn))
+                box = box_of(sites, site, moment.snapshot)
+                if any(box & doomed == box for doomed in self.doomed.get(key, ())):
+                    return True
         return False
 
     def _shown(

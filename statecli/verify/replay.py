@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from statecli.kernel.apply import resets
+from statecli.kernel.apply import apply, resets
 from statecli.kernel.calls import Plan
 from statecli.kernel.change import change
 from statecli.kernel.choose import Ask, Take, choose, view_of
@@ -27,6 +27,7 @@ from statecli.model.event import (
     Said,
     Skipped,
     Started,
+    Turned,
     Waiting,
     Warned,
 )
@@ -51,27 +52,48 @@ class Act(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """Where a run was when its routes were tried, or when it had just come in (`entered`)."""
+    """Where a run was when its routes were tried, or when it had just come in (`entered`): then in
+    a pass through the states `visited`, begun by a call or not (`mid_turn`)."""
 
     snapshot: Snapshot
     entered: bool
+    visited: tuple[str, ...] = ()
+    mid_turn: bool = False
 
 
 class Watcher(Recorder):
-    """A recorder that keeps the moments of evaluations and entries."""
+    """A recorder that keeps the moments of evaluations and entries, until silence alone gets the
+    run on: past something that was still to do. Nobody who does what he is asked for gets there."""
 
-    __slots__ = ("moments",)
+    __slots__ = ("mid_turn", "moments", "silent", "visited")
 
     def __init__(self, graph: Graph, snapshot: Snapshot) -> None:
         super().__init__(graph, snapshot)
         self.moments: list[Moment] = []
+        self.silent = ""
+        self.begin(mid_turn=False)
+
+    def begin(self, *, mid_turn: bool) -> None:
+        """A pass begins where the run is."""
+        self.visited: tuple[str, ...] = (self.snapshot.state,)
+        self.mid_turn = mid_turn
 
     def emit(self, body: Body) -> None:
+        if isinstance(body, Skipped) and (body.tasks or body.goal):
+            self.silent = self.silent or body.state
+        if self.silent:
+            self.snapshot = apply(self.graph, self.snapshot, body)
+            return
         if isinstance(body, Chose | Warned):
             self.moments.append(Moment(self.snapshot, False))
         super().emit(body)
+        if isinstance(body, Turned):
+            self.begin(mid_turn=False)
+        elif isinstance(body, Chose) and body.by != "settle":
+            self.visited, self.mid_turn = (), False
         if isinstance(body, Entered | Started):
-            self.moments.append(Moment(self.snapshot, True))
+            self.moments.append(Moment(self.snapshot, True, self.visited, self.mid_turn))
+            self.visited = (*self.visited, self.snapshot.state)
 
 
 class Replay:
@@ -82,6 +104,10 @@ class Replay:
         self.graph = graph
         self.ok = True
         self.stuck = ""
+        #: The model is asked, and what it says makes no difference any more.
+        self.asked = False
+        #: The state that the net got the run on from at the end of a turn just now.
+        self.got_on = ""
         self.to = Watcher(graph, Snapshot())
         self.turns: list[Mapping[str, Any]] = []
         self.visits: list[Visit] = []
@@ -100,6 +126,8 @@ class Replay:
     @property
     def state(self) -> State | None:
         """Where the run is; None once it has ended."""
+        if self.to.silent:
+            return self.graph.states[self.to.silent]
         if self.snapshot.status == "ended":
             return None
         return self.graph.states.get(self.snapshot.state)
@@ -112,9 +140,13 @@ class Replay:
 
     def act(self, act: Act) -> None:
         state = self.state
-        if state is None or self.stuck:
+        if state is None or self.stuck or self.asked or self.to.silent:
             self.ok = False
             return
+        if act.kind == "net" and self.got_on == act.what:
+            self.got_on = ""  # the turn that ended was the last that the net waited for
+            return
+        self.got_on = ""
         self._speak()
         try:
             if act.kind == "body":
@@ -122,9 +154,10 @@ class Replay:
             elif not state.is_plan:
                 self.ok = False
             elif act.kind == "end":
-                self._end()
+                if self._end():
+                    self.got_on = state.name
             elif act.kind == "net":
-                self._net(state)
+                self._net(state, act)
             else:
                 self._call(state, act)
         except (GuardMissingField, Misfit):
@@ -157,22 +190,28 @@ class Replay:
             self.turns.append({"close": "achieved"})
         self.ok &= outcome.ok and not (act.kind == "set" and act.what in self.snapshot.early)
         if outcome.ok:
+            self.to.begin(mid_turn=True)
             settle(self.to, 0)
 
-    def _end(self) -> None:
+    def _end(self) -> bool:
+        """The end of a turn; whether the net got the run on."""
         self._speak()
         self.turns.append({})
+        before = len(self.to.bodies)
         end_turn(self.to, 0)
         state = self.state
-        if state is not None and state.is_plan:
+        if state is not None and state.is_plan and not self.to.silent:
             self.to.emit(Waiting(0, state.name))
+        return any(isinstance(body, Skipped) for body in self.to.bodies[before:])
 
-    def _net(self, state: State) -> None:
+    def _net(self, state: State, act: Act) -> None:
         """Idle turns until the net gets the run on."""
+        self.ok &= state.name == act.what
         for _ in range(MOST_TURNS):
-            if self.state is not state:
+            if self.to.silent or self.state is not state:
+                self.ok = False
+            if not self.ok or self._end():
                 return
-            self._end()
             self._told()
         self.ok = False
 
@@ -188,8 +227,9 @@ class Replay:
         if isinstance(choice, Take):
             route = choice.transition
         elif isinstance(choice, Ask):
+            self.asked = act.way < 0
             route = next((r for r in choice.options if r.number == act.way), None)
-            self.ok &= route is not None
+            self.ok &= self.asked or route is not None
         else:
             self.stuck = state.name
         if route is not None:
@@ -239,7 +279,7 @@ class Replay:
     def waits_for_the_net(self, name: str) -> bool:
         """Go on with idle turns until the net fires (or something else happens)."""
         for _ in range(MOST_TURNS):
-            if self.state is None or self.state.name != name or not self.ok:
+            if self.state is None or self.state.name != name or not self.ok or self.rescued(name):
                 break
             self.act(Act("end"))
         return self.rescued(name)
@@ -249,7 +289,7 @@ class Replay:
         if self.stuck == name:
             return True
         state = self.state
-        if state is None or state.name != name or not state.is_plan:
+        if state is None or state.name != name or not state.is_plan or self.to.silent:
             return False
         found = choose(self.graph, self.snapshot, self.snapshot.token, at_turn_end=True)
         return type(found).__name__ == "Stay" and complete(self.snapshot, state)
@@ -258,8 +298,8 @@ class Replay:
         """Whether two routes of one priority held together when they were reached."""
         for moment in self.to.moments:
             snapshot = moment.snapshot
-            if snapshot.state != name or snapshot.status == "ended":
-                continue
+            if moment.entered or snapshot.state != name or snapshot.status == "ended":
+                continue  # nothing is tried at the start; elsewhere it is told when it is
             view = view_of(self.graph, snapshot, snapshot.token, None)
             routes = {route.number: route for route in routes_of(self.graph, name)}
             both = [routes[one], routes[other]]

@@ -149,6 +149,8 @@ class Search:
         counters = node.counters
         assert counters is not None
         self._nothing_left(at, site, None, counters, node.box)
+        if not site.timed and not counters.open:
+            self._net(at, site, None, counters, node.box)
         over = site.turn_over(counters)
         if over != counters or site.ends_late:
             self._evaluate(at, site, END_OF_TURN, over, True, node.box, None)
@@ -211,9 +213,11 @@ class Search:
             return
         for done in site.compiler.complete().yes:
             here = box & done
-            if self.frame.some(here):
-                for arrived in self.sites.arrive(site.number, site.net, here):
-                    self._add(Node(site.net, arrived, None, NO_PASS, at, call, here, NET))
+            if not self.frame.some(here):
+                continue
+            for rest in site.evaluate(counters, True, here).rest:
+                for arrived in self.sites.arrive(site.number, site.net, rest):
+                    self._add(Node(site.net, arrived, None, NO_PASS, at, call, rest, NET))
 
     def _body(self, at: int, node: Node, site: Site) -> None:
         if site.state.kind == "terminal":
@@ -339,7 +343,14 @@ class Search:
                 now = effect.of(values) & axis.group
             low = now & -now
             values = values & ~axis.group | low
-            writes[axis.name] = axis.sample((low >> axis.at).bit_length() - 1)
+            number = (low >> axis.at).bit_length() - 1
+            typed = site.state.kind == "user"
+            value = axis.line(number) if typed else axis.sample(number)
+            if call.kind == "set" and call.progress and site.timed:
+                last = next((a.value for a in reversed(acts) if a[:2] == ("set", axis.name)), None)
+                if last == value:  # the same again would be no progress
+                    value = axis.other(number, value)
+            writes[axis.name] = value
         if call.kind == "body":
             for key in site.state.writes:
                 if site.state.kind == "user" and len(site.state.writes) != 1:
