@@ -98,8 +98,9 @@ def test_nearly_all_end_exact(first_seed: int) -> None:
 def test_every_witness_replays_and_needs_all_its_answers(batch: int, first_seed: int) -> None:
     """Every witness that is printed. Left are a few findings without one, which say so (`possible`)
     and fail no build: COOP lets a goal be closed in the turn in which a pass was cut there, the
-    engine only in the next (`close_goal`), and by then the run has moved on. Measured: 11 in 1,800
-    graphs (seeds 400000.., 500000..), never one without a goal state."""
+    engine only once the person has said something in this visit (the quote that the second check
+    wants), and by then the run has moved on. Measured: 11 of 1,800 graphs (seeds 400000..,
+    500000..), never one without a goal state."""
     unshown = []
     for seed in seeds(first_seed, batch):
         value = graph(seed)
