@@ -74,7 +74,7 @@ class Watcher(Recorder):
 
     def begin(self, *, mid_turn: bool) -> None:
         """A pass begins where the run is."""
-        self.visited = (self.snapshot.state,)
+        self.visited: tuple[str, ...] = (self.snapshot.state,)
         self.mid_turn = mid_turn
 
     def emit(self, body: Body) -> None:
