@@ -253,4 +253,36 @@ GRAPHS: dict[str, Parts] = {
             "e": {"type": "terminal"},
         },
     },
+    "typed in capitals: equal when folded, not exactly": {
+        "initial": "a",
+        "fields": {"x": {"type": "str"}},
+        "states": {
+            "a": {"type": "user", "writes": ["x"], "transition": {"next": [
+                {"to": "b", "when": {"x": "red"}}, {"to": "b", "when": "x == 'blue '"}, "d"]}},
+            "b": {"type": "agent", "transition": {"next": [
+                {"to": "c", "when": "x != 'red'"}, "d"]}},
+            "c": {"type": "agent", "transition": {"next": [
+                {"to": "d", "when": {"y": 1}}, {"to": "d", "when": "x == 'red'"}]}},
+            "d": {"type": "terminal"},
+        },
+    },
+    "asked before the model chooses": {
+        "initial": "a",
+        "fields": {"x": {"type": "bool"}},
+        "states": {
+            "a": {"type": "agent", "transition": {"next": [
+                {"to": "c", "when": {"x": True}}, "b", "c"]}},
+            "b": {"type": "agent", "writes": ["x"], "transition": {"next": ["c"]}},
+            "c": {"type": "terminal"},
+        },
+    },
+    "only the net leads there": plan(
+        state("a", [talk("t")], go("d", equals("k", True))),
+        state("b", [talk("t")], go("d", equals("k", True))),
+        state("c", [ask("k")], go("d", equals("k", True)), go("e", has("k"))),
+        end("d"), end("e"), stuck_turns=2,
+    ),
+    "two hold where the run begins": plan(
+        state("a", [], go("b", DONE), go("c", DONE)), end("b"), end("c"),
+    ),
 }  # fmt: skip

@@ -19,10 +19,12 @@ from statecli.kernel.tasks import complete
 from statecli.model.event import (
     Body,
     Chose,
+    Ended,
     Entered,
     Event,
     Failed,
     Guard_Missing_Field,
+    Limited,
     Skipped,
     Started,
     Warned,
@@ -275,12 +277,22 @@ class Played:
         return False
 
     def _doomed(self, name: str, found: Book) -> bool:
-        """The run came into the state, and the oracle finds no end from there."""
+        """The run came into the state, and the oracle finds no end from where that pass rests."""
         after = [*self.before[1:], self.after]
-        return any(
-            isinstance(body, Entered | Started) and body.state == name and not ends(found, snapshot)
-            for body, snapshot in zip(self.bodies, after, strict=True)
-        )
+        for at, body in enumerate(self.bodies):
+            if isinstance(body, Entered | Started) and body.state == name:
+                rest = at
+                while rest + 1 < len(self.bodies) and _goes_on(self.bodies[rest + 1]):
+                    rest += 1
+                if after[rest].status != "ended" and not ends(found, after[rest]):
+                    return True
+        return False
+
+
+def _goes_on(body: Body) -> bool:
+    """Whether the pass that came into a state goes on with this."""
+    settled = isinstance(body, Chose) and body.by == "settle"
+    return settled or isinstance(body, Ended | Entered | Guard_Missing_Field | Limited | Warned)
 
 
 def ends(found: Book, snapshot: Snapshot) -> bool:
