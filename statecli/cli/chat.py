@@ -8,6 +8,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+from statecli.cli.one_graph import spare
 from statecli.cli.output import tell, wants_color, write
 from statecli.cli.running import Opened, custom_kinds, data_folder, near, open_graph, open_store
 from statecli.model.nearest import did_you_mean
@@ -108,6 +109,9 @@ def run(args: argparse.Namespace) -> int:
         args.graph, args.resume = args.resume, ""  # --resume GRAPH: the newest session of it
     if args.graph is None:
         raise Unable("which graph?", "statecli chat GRAPH")
+    for option, file in (("--record", args.record), ("--trace", args.trace)):
+        spare(option, file, args.graph)
+    spare("--trace", args.trace, args.record)
     if args.record and (args.resume is not None or args.fork):
         raise Unable("--record keeps a conversation from its beginning", "begin a new session")
     if args.input and (args.resume is not None or args.fork):

@@ -140,7 +140,7 @@ def _count(args: argparse.Namespace, found: Examined, option: str, board: Board)
     from statecli.cli import paths
 
     if option == "coverage":
-        states, routes = paths.covered(args.coverage, found.path)
+        states, routes = paths.covered(args.coverage, found)
         board.count(states, routes, f"tests in {args.coverage}")
         _untested(board)
         return

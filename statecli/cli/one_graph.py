@@ -38,6 +38,14 @@ def content(path: str) -> bytes:
         raise Unable(f"{name}: {reason_of(error)}") from error
 
 
+def spare(option: str, written: str | None, kept: str | None) -> None:
+    """Raises Unable where an option would write over a file that is read or written otherwise."""
+    if not written or not kept:
+        return
+    if os.path.realpath(written) == os.path.realpath(kept) and "\0" not in written:
+        raise Unable(f"{option} {written}: this would overwrite {kept}", "name another file")
+
+
 def config_of(args: argparse.Namespace, path: str) -> Config:
     """The settings of the graph's folder, without options for rules."""
     return settings_of(args).of(path)

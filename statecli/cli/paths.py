@@ -144,7 +144,7 @@ def of_witness(args: argparse.Namespace, found: Examined) -> Walk:
     return walked(found.graph, events, f"witness {os.path.basename(args.witness)}", steps=True)
 
 
-def covered(file: str, path: str) -> tuple[dict[str, int], dict[Route, int]]:
+def covered(file: str, found: Examined) -> tuple[dict[str, int], dict[Route, int]]:
     """What the tests have seen of a graph: the file that `statecli test --coverage-file` writes."""
     try:
         report = json.loads(_text(file))
@@ -155,9 +155,15 @@ def covered(file: str, path: str) -> tuple[dict[str, int], dict[Route, int]]:
         raise Unable(
             f"{file}: this is no coverage file", "statecli test --coverage-file writes one"
         )
-    own: Any = next((g for g in graphs if is_map(g) and _same(str(g.get("path")), path)), None)
+    own: Any = next(
+        (g for g in graphs if is_map(g) and _same(str(g.get("path")), found.path)), None
+    )
     if own is None:
-        raise Unable(f"{file}: the tests did not run {path}")
+        raise Unable(f"{file}: the tests did not run {found.path}")
+    from statecli.session.session import digest
+
+    if own.get("digest") not in (None, digest(found.facts.document.text)):
+        tell(f"{file}: the graph was changed since these tests ran; counts may be at other ways")
     try:
         states = {str(item["state"]): int(item["visits"]) for item in own["states"]}
         routes = {

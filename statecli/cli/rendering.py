@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 
-from statecli.cli.one_graph import Examined
+from statecli.cli.one_graph import Examined, spare
 from statecli.cli.output import tell, write, write_bytes
 from statecli.model.unable import Unable
 from statecli.render.drawing import Drawing, Look
@@ -45,10 +44,7 @@ def rendered(
 def spare_inputs(args: argparse.Namespace) -> None:
     """Raises Unable where -o names a file that is read."""
     for name in ("graph", "trace", "witness", "coverage"):
-        file = getattr(args, name)
-        if args.output and file and os.path.exists(args.output) and os.path.exists(file):
-            if os.path.samefile(args.output, file):
-                raise Unable(f"-o {args.output}: this would overwrite {file}", "name another file")
+        spare("-o", args.output, getattr(args, name))
 
 
 def deliver(args: argparse.Namespace, to: str, content: bytes) -> None:

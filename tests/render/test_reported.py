@@ -232,3 +232,34 @@ def test_every_arrow_head_lies_outside_of_its_box(kind: str) -> None:
         assert deep < 19  # the largest inset of an outline
     assert fitted.__doc__
     assert svg_of(drawing)
+
+
+@pytest.mark.parametrize("option", ["--record", "--trace"])
+def test_a_chat_never_writes_over_its_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.yaml").write_text(PLAIN)
+    done = run_cli("chat", "./g.yaml", option, "g.yaml", "--store", "s.db", stdin="hello\n")
+    assert done.code == 2
+    assert "would overwrite" in done.err
+    assert (tmp_path / "g.yaml").read_text() == PLAIN
+
+
+def test_a_record_and_a_trace_are_two_files(tmp_path: Path) -> None:
+    (tmp_path / "g.yaml").write_text(PLAIN)
+    file = str(tmp_path / "x")
+    done = run_cli("chat", tmp_path / "g.yaml", "--record", file, "--trace", file, stdin="hi\n")
+    assert (done.code, "would overwrite" in done.err) == (2, True)
+
+
+def test_a_changed_graph_since_the_tests_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.yaml").write_text(PLAIN)
+    report = {"kind": "coverage", "graphs": [{"path": "g.yaml", "digest": "0", "states": [],
+                                              "transitions": []}]}  # fmt: skip
+    (tmp_path / "c.json").write_text(json.dumps(report))
+    done = run_cli("render", "g.yaml", "--coverage", "c.json", "--to", "text")
+    assert (done.code, "was changed since these tests ran" in done.err) == (0, True)
