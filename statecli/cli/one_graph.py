@@ -13,6 +13,7 @@ from statecli.config import Config
 from statecli.discover import reason_of
 from statecli.lint.facts import Facts
 from statecli.lint.linter import check, facts_of
+from statecli.lint.proofs import PROVING
 from statecli.lint.rule import rules
 from statecli.load.loader import build
 from statecli.model.diagnostic import Diagnostic
@@ -66,12 +67,16 @@ class Examined(NamedTuple):
     config: Config
 
 
-def examined(args: argparse.Namespace, path: str, form: str = "text") -> Examined | None:
+def examined(
+    args: argparse.Namespace, path: str, form: str = "text", *, proves: bool = True
+) -> Examined | None:
     """The graph in a file. None where it cannot be read: what is wrong with it was then reported
-    as `validate` does. Raises Unable for what is no graph at all."""
+    as `validate` does. `proves`: with what the verifier finds. Raises Unable for what is no graph
+    at all."""
     config = config_of(args, path)
     document = reading.document(path.removeprefix("./"), content(path))
-    facts = facts_of(build(document, args.form or config.form(path)), config)
+    proving = PROVING if proves else None
+    facts = facts_of(build(document, args.form or config.form(path)), config, proving)
     found = check(facts)
     broken = [item for item in found if _prevents(item)]
     if facts.graph is None or not facts.states or broken:

@@ -98,7 +98,7 @@ def _run(args: argparse.Namespace) -> int:
 
     to = _format(args)
     spare_inputs(args)
-    found = examined(args, args.graph)
+    found = examined(args, args.graph, proves=args.lint or to == "html")
     if found is None:
         return 1
     marks = _marks(args, found)
