@@ -48,7 +48,7 @@ class MissingInput(ValueError):
 
 class FunctionBody:
     """Runs the function states of one graph for `machine`. `inputs` go to the next step only;
-    `results` are what the bodies of the last step gave back (by token), `error` what one raised.
+    `results` are what the bodies of the last step gave back (by token), `errors` what they raised.
     `waits`: there is an event loop, so that a body may wait for something."""
 
     def __init__(self, machine: Any, graph: Graph, *, waits: bool) -> None:
@@ -58,7 +58,7 @@ class FunctionBody:
         self.data_type: Any = graph.settings.get("data_type")
         self.inputs: Mapping[str, Any] = {}
         self.results: dict[int, Any] = {}
-        self.error: Exception | None = None
+        self.errors: dict[int, Exception] = {}
         #: Nothing about a delta has to be checked, unless it adds to the conversation.
         self._simple = not graph.fields and not graph.declares_fields
         self._parameters: dict[int, list[inspect.Parameter]] = {}
@@ -97,12 +97,11 @@ class FunctionBody:
 
     async def __call__(self, step: Step) -> AsyncIterator[Delta | None]:
         """One body: a deep copy of the data in, a delta out."""
-        self.error = None
         try:
             async for piece in self._run(step):
                 yield piece
         except Exception as error:
-            self.error = error
+            self.errors[step.number] = error
             raise
         yield None
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -14,20 +13,13 @@ from statecli.engine.move import move
 from statecli.kernel.given import fields_of
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, closing
-from statecli.model.event import Answered, Approved, Event, Failed, Limited
+from statecli.model.event import Answered, Body, Event, Failed, Limited
 from statecli.model.graph import FUNCTION, WAITING_KINDS, Graph, State
-from statecli.model.ports import (
-    Chunk,
-    ModelError,
-    Provider,
-    Question,
-    Request,
-    Store,
-    ToolResult,
-    ToolSpec,
-)
+from statecli.model.ports import ModelError, Provider, Store
 from statecli.model.snapshot import Messages, Snapshot
-from statecli.session.function import FunctionBody, is_async, new_id
+from statecli.session.alone import Alone
+from statecli.session.function import FunctionBody, is_async
+from statecli.session.hooks import Hooks, Listeners, wait
 from statecli.session.session import Session
 from statecli.store.memory import MemoryStore
 from statecli.store.rows import NotPlain, line
@@ -52,65 +44,13 @@ class RunError(Exception):
     """A body raised, nothing held after it, or a limit stopped it; the run stands where it was."""
 
 
-class _World:
-    """The world of a run without a person: a provider may answer, nobody can be asked."""
-
-    patient = False
-    user_id = None
-
-    def __init__(self, provider: Provider | None) -> None:
-        self.provider = provider
-
-    def complete(self, request: Request) -> AsyncIterator[Chunk]:
-        if self.provider is None:
-            raise ModelError(f"'{request.state.name}' asks a model; give Run a provider")
-        return self.provider.complete(request, self)
-
-    async def __call__(self, question: Question) -> str:
-        raise ModelError(f"nobody is there to answer: {question.text}")
-
-    async def ask(self, question: Question) -> str:
-        return await self(question)
-
-    async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
-        return self.known_tools(names)
-
-    def known_tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
-        return tuple(ToolSpec(name, "") for name in names or ())
-
-    async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
-        return ""
-
-    def heard(self) -> Sequence[Approved | str]:
-        return ()
-
-    async def call(
-        self,
-        tool: ToolSpec,
-        arguments: Mapping[str, Any],
-        user: str = "",
-    ) -> ToolResult:
-        raise ModelError(f"{tool.name} is not connected ({len(arguments)} arguments)")
-
-    async def keep_skill(self, name: str, text: str) -> str:
-        raise ModelError(f"there is no folder for the skill '{name}' ({len(text)} characters)")
-
-    def known_skills(self) -> Sequence[str]:
-        return ()
-
-    def now(self) -> float:
-        return time.time()
-
-    def new_id(self) -> str:
-        return new_id()
-
-
 class Walk:
     """A run of a graph. Its events are in `store` (in memory if none is given).
 
     `data` may be a mapping, or an instance of the type that bodies get. ValueError for data that
     the fields of the graph cannot hold. Where the run has split a step is a round: the body of
-    every branch that can go on, side by side; their steps come one after the other.
+    every branch that can go on, side by side; their steps come one after the other. `hooks` are
+    called on the way (`Hooks`).
     """
 
     def __init__(
@@ -122,8 +62,9 @@ class Walk:
         data: Any = None,
         task_id: str | None = None,
         trace_transitions: bool = False,
+        hooks: Sequence[Hooks] = (),
     ) -> None:
-        self._set_up(graph, provider, task_id, trace_transitions)
+        self._set_up(graph, provider, task_id, trace_transitions, hooks)
         values = fields_of(data) if data is not None else {}
         if data is not None and not isinstance(data, Mapping):
             self._body.data_type = self._body.data_type or type(data)
@@ -134,15 +75,24 @@ class Walk:
             run=task_id or "",
             custom=self._custom,
         )
+        self._hear()
 
     def _set_up(
-        self, graph: Graph, provider: Provider | None, task_id: str | None, traces: bool
+        self,
+        graph: Graph,
+        provider: Provider | None,
+        task_id: str | None,
+        traces: bool,
+        hooks: Sequence[Hooks],
     ) -> None:
         self.graph = graph
         self.task_id = task_id
         self.trace_transitions = traces
-        self._waits = provider is not None or any(map(_is_async, graph.states.values()))
-        self._world = _World(provider)
+        self._listeners = Listeners(self, hooks) if hooks else None
+        self._waits = (
+            provider is not None or any(map(_is_async, graph.states.values())) or wait(hooks)
+        )
+        self._world = Alone(provider)
         self._body = FunctionBody(self, graph, waits=self._waits)
         self._custom = Custom({FUNCTION: self._body})
         self._to = Recorder(graph, Snapshot())
@@ -150,7 +100,10 @@ class Walk:
         self._after: dict[int, Mapping[str, Any]] = {}
         self._last: Step | None = None
         self._rest: deque[Step] = deque()
+        self._said: dict[int, str] = {}
+        self._inputs: Mapping[str, Any] = {}
         self._stop: Failed | Limited | None = None
+        self._stops: dict[int, Failed | Limited] = {}
         self._busy = False
 
     @property
@@ -182,12 +135,16 @@ class Walk:
         """A run that goes its own way after event `number` (None: the last); this one stays as it
         is. ValueError where there is no such event."""
         other = type(self).__new__(type(self))
-        other._set_up(self.graph, self._world.provider, None, self.trace_transitions)
+        hooks = self._listeners.hooks if self._listeners is not None else ()
+        other._set_up(self.graph, self._world.provider, None, self.trace_transitions, hooks)
         other._body.data_type = self._body.data_type
         other._session = self._session.fork(number)
         other._session.custom = other._custom
+        if other._listeners is not None:
+            other._listeners.heard = other._session.number
         if number is not None:
             other._session.recover()
+        other._hear()
         return other
 
     def set_task_id(self, task_id: str) -> None:
@@ -198,7 +155,9 @@ class Walk:
         """A transition from outside (a signal). KeyError for a state that is not there."""
         if self._busy:
             raise RuntimeError("a body names its next state by its answer, not by a transition")
-        self._session.goto(state)
+        events = self._session.goto(state)
+        if self._listeners is not None:
+            self._listeners.between(events)
 
     # --- keeping --------------------------------------------------------------------------------
 
@@ -225,6 +184,7 @@ class Walk:
         *,
         provider: Provider | None = None,
         store: Store | None = None,
+        hooks: Sequence[Hooks] = (),
     ) -> Self:
         """A run where `dump` left it (ours, or one of Agentex)."""
         task, traces = saved.get("task_id"), bool(saved.get("trace_transitions"))
@@ -233,13 +193,15 @@ class Walk:
         if not rows:
             data = saved.get("state_machine_data")
             run = cls(graph, provider=provider, store=kept, data=data, task_id=task,
-                      trace_transitions=traces)  # fmt: skip
+                      trace_transitions=traces, hooks=hooks)  # fmt: skip
             if saved["current_state"] != run.state:
                 run.transition(saved["current_state"])
             return run
         run = cls.__new__(cls)
-        run._set_up(graph, provider, task, traces)
+        run._set_up(graph, provider, task, traces, hooks)
         run._session = Session.restored(graph, kept, rows, custom=run._custom)
+        if run._listeners is not None:
+            run._listeners.heard = run._session.number
         return run
 
     # --- inside ---------------------------------------------------------------------------------
@@ -249,7 +211,7 @@ class Walk:
         where the next state is something else."""
         session = self._session
         snapshot = session.snapshot
-        if snapshot.status != "running" or snapshot.branches or self._rest:
+        if snapshot.status != "running" or snapshot.branches or self._rest or self._listeners:
             return None
         token = snapshot.tokens[0]
         state = self.graph.states[token.state]
@@ -294,46 +256,107 @@ class Walk:
         self._last = self._rest.popleft() if self._rest else None
         if self._last is not None or self.status == "ended":
             return
-        self._begun, self._after = {}, {}
+        said = self._ready(inputs)
+        if said is None and self.status == "waiting":
+            return
+        self._busy = True
+        try:
+            async with closing(self._round(said)) as texts:
+                async for text in texts:
+                    yield text
+        except BaseException as broken:
+            await self._told(self._steps(), broken)
+            raise
+        finally:
+            self._busy = False
+        steps = self._steps()
+        await self._told(steps)
+        stop = self._stop
+        if stop is not None and self.status != "running":
+            error = self._body.errors.get(stop.token)
+            raise RunError(f"{stop.state}: {_why(stop)}") from error
+        self._rest.extend(steps.values())
+        self._last = self._rest.popleft() if self._rest else None
+
+    def _ready(self, inputs: Mapping[str, Any] | None) -> str | None:
+        """Forget the last round; the line for a state that waits. MissingInput if a required input
+        is not there."""
+        self._begun, self._after, self._said, self._stops = {}, {}, {}, {}
         if self.status != "running" or not self._session.snapshot.branches:
             self._stop = None
         state = self.graph.states[self.state]
-        said_line = _line(state, inputs)
-        self._body.inputs, self._body.results, self._body.error = inputs or {}, {}, None
+        said = _line(state, inputs)
+        self._inputs = inputs or {}
+        self._body.inputs, self._body.results, self._body.errors = self._inputs, {}, {}
         if state.kind == FUNCTION:
             self._body.check(state)
-        if said_line is None and self.status == "waiting":
-            return
-        said: dict[int, str] = {}
-        self._busy = True
+        return said
+
+    async def _round(self, said: str | None) -> AsyncIterator[str]:
+        """Send the line (None: go on) and note what happens; the text that is streamed."""
+        hooks = self._listeners
+        if hooks is not None:
+            await hooks.catch_up(self._session.number, lambda: self.events)
+        stops: dict[str, Stop] = {"before": self._begins, "after": self._ends}
         try:
-            stops: dict[str, Stop] = {"before": self._begins, "after": self._ends}
-            stream = self._session.send(self._world, said_line, **stops)
-            async with closing(stream) as items:
+            async with closing(self._session.send(self._world, said, **stops)) as items:
                 async for item in items:
                     if isinstance(item, Delta):
+                        if hooks is not None:
+                            name = self._begun.get(item.token, self.state)
+                            await hooks.item(name, item.text)
                         yield item.text
-                    elif isinstance(item.body, Answered):
-                        said[item.body.token] = item.body.text or said.get(item.body.token, "")
-                    elif isinstance(item.body, Failed | Limited):
-                        self._stop = item.body
+                        continue
+                    self._note(item.body)
+                    if hooks is not None:
+                        await hooks.event(item)
         except NotPlain as error:
-            raise self._refused(state.name, error) from error
-        finally:
-            self._busy = False
-        stop = self._stop
-        if stop is not None and self.status != "running":
-            text = stop.error if isinstance(stop, Failed) else stop.message
-            raise RunError(f"{stop.state}: {text}") from self._body.error
+            failed = self._refused(self.state, error)
+            if hooks is not None:
+                await hooks.catch_up(self._session.number, lambda: self.events)
+            raise failed from error
+
+    def _note(self, body: Body) -> None:
+        if isinstance(body, Answered):
+            self._said[body.token] = body.text or self._said.get(body.token, "")
+        elif isinstance(body, Failed | Limited):
+            self._stop = self._stops[body.token] = body
+
+    def _steps(self) -> dict[int, Step]:
+        """What came of the bodies of a round, by token."""
+        found: dict[int, Step] = {}
         for number, name in self._begun.items():
             function = self.graph.states[name].kind == FUNCTION
-            result = self._body.results.get(number) if function else said.get(number) or None
+            result = self._body.results.get(number) if function else self._said.get(number) or None
             data = MappingProxyType(self._after.get(number, self._session.snapshot.data))
-            self._rest.append(Step(name, result, data))
-        self._last = self._rest.popleft() if self._rest else None
+            found[number] = Step(name, result, data)
+        return found
 
-    def _begins(self, snapshot: Snapshot) -> bool:
+    async def _told(self, steps: Mapping[int, Step], broken: BaseException | None = None) -> None:
+        """Tell the hooks what came of the bodies; `broken`: what broke the round off."""
+        if self._listeners is None:
+            return
+        for number, (name, result, data) in steps.items():
+            stop, error = self._stops.get(number), self._body.errors.get(number)
+            if error is None and isinstance(broken, RunError):
+                error = broken
+            elif error is None and (stop is not None or broken is not None):
+                error = RunError(f"{name}: {_why(stop) if stop is not None else 'broken off'}")
+                error.__cause__ = broken
+            await self._listeners.after_step(name, result if error is None else None, data, error)
+
+    def _hear(self) -> None:
+        """Tell the hooks what happened between steps."""
+        hooks = self._listeners
+        if hooks is not None and self._session.number > hooks.heard:
+            hooks.between([event for event in self.events if event.number > hooks.heard])
+
+    def _begins(self, snapshot: Snapshot) -> bool | Awaitable[bool]:
         self._begun[snapshot.token.id] = snapshot.state
+        return False if self._listeners is None else self._announced(self._listeners, snapshot)
+
+    async def _announced(self, hooks: Listeners, snapshot: Snapshot) -> bool:
+        await hooks.before_step(snapshot.state, MappingProxyType(snapshot.data), self._inputs)
         return False
 
     def _ends(self, snapshot: Snapshot) -> bool:
@@ -375,6 +398,10 @@ def _line(state: State, inputs: Mapping[str, Any] | None) -> str | None:
     if len(inputs) != 1:
         raise ValueError(f"'{state.name}' takes one input, the person's line")
     return str(next(iter(inputs.values())))
+
+
+def _why(stop: Failed | Limited) -> str:
+    return stop.error if isinstance(stop, Failed) else stop.message
 
 
 def _is_async(state: State) -> bool:
