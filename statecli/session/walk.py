@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from statecli.kernel.given import copied, fields_of
 from statecli.kinds.step import closing
+from statecli.model.event import Body, Edited, Filtered
 from statecli.model.graph import Graph
 from statecli.model.ports import Provider, Store
 from statecli.model.snapshot import Messages
@@ -89,6 +90,20 @@ class Walk(Stepping):
         if self._busy:
             raise RuntimeError("a body names its next state by its answer, not by a transition")
         events = self._session.goto(state)
+        if self._listeners is not None:
+            self._listeners.between(events)
+
+    def edit(self, values: Mapping[str, Any], forgets: Sequence[str] = ()) -> None:
+        """Set fields from outside, between two steps, and forget others. The way that was chosen
+        stays chosen."""
+        if self._busy:
+            raise RuntimeError("a body changes the data by what it gives back")
+        token = self._session.snapshot.token
+        bodies: list[Body] = [Edited(key, copied(value)) for key, value in values.items()]
+        if forgets:
+            kept = [key for key in (*self.data, *values) if key not in forgets]
+            bodies.append(Filtered(token.id, token.state, tuple(dict.fromkeys(kept))))
+        events = self._session.record(bodies)
         if self._listeners is not None:
             self._listeners.between(events)
 
