@@ -8,6 +8,7 @@ Everything runs on `statecli.Run`: a state is an action, the data is its state. 
 apache-burr 0.43, by its document or because our graphs can be proved:
 
 - `inputs` reach the first step of a call only, as the document says (there, measured, every step);
+  an action further on gets of them what it requires;
 - guards are ours: `when` compares text trimmed and without case, a key that is not there makes a
   condition false (there: ValueError); `expr` is read, never evaluated: it is the language of
   model.md 4.2; ``~default`` is a ValueError;
@@ -30,7 +31,8 @@ from statecli.burr.action import (
     streaming_action,
     type_eraser,
 )
-from statecli.burr.application import Application, ApplicationBuilder
+from statecli.burr.application import Application, ApplicationContext
+from statecli.burr.builder import ApplicationBuilder
 from statecli.burr.condition import Condition, default, expr, lmda, safe_expr, when
 from statecli.burr.graph import ApplicationGraph, Graph, GraphBuilder, Transition
 from statecli.burr.lifecycle import (
@@ -44,7 +46,8 @@ from statecli.burr.state import State
 from statecli.burr.stream import AsyncStreamingResultContainer, StreamingResultContainer
 
 __all__ = [
-    "Action", "Application", "ApplicationBuilder", "ApplicationGraph", "AsyncStreamingAction",
+    "Action", "Application", "ApplicationBuilder", "ApplicationContext", "ApplicationGraph",
+    "AsyncStreamingAction",
     "AsyncStreamingResultContainer", "Condition", "Graph", "GraphBuilder", "Input",
     "PostRunStepHook", "PostRunStepHookAsync", "PostStreamItemHook", "PreRunStepHook",
     "PreRunStepHookAsync", "Result", "State", "StreamingAction", "StreamingResultContainer",

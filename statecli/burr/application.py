@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import logging
-import uuid
+import os
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from statecli.burr.action import Action
-from statecli.burr.graph import ApplicationGraph, Graph, GraphBuilder
-from statecli.burr.lifecycle import CALLED, Adapted, known_as_hooks
+from statecli.burr.body import CONTEXT
+from statecli.burr.graph import ApplicationGraph, Graph
+from statecli.burr.lifecycle import Adapted
 from statecli.burr.state import State
 from statecli.burr.stream import AsyncStreamingResultContainer, StreamingResultContainer
 from statecli.kinds.step import closing
-from statecli.model.ports import Store
 from statecli.session.function import MissingInput
 from statecli.session.halts import Halts, halts_of
 from statecli.session.hooks import Hooks
 from statecli.session.run import Run, RunError, Step, Stuck
+
+if TYPE_CHECKING:
+    from statecli.burr.builder import ApplicationBuilder
 
 log = logging.getLogger("statecli.burr")
 Names = Sequence[str] | None
 Inputs = Mapping[str, Any] | None
 #: The action, its result, the state after it. Before an action that was not run: no result.
 Shown = tuple[Any, Any, State]
+
+
+class ApplicationContext(NamedTuple):
+    """What an action gets that takes ``__context``: where it runs."""
+
+    app_id: str
+    partition_key: str | None
+    sequence_id: int
+    action_name: str
 
 
 class Application:
@@ -77,6 +89,15 @@ class Application:
         """The entrypoint comes next, with the state as it is."""
         self._run.transition(self.graph.entrypoint.name)
 
+    def visualize(
+        self,
+        output_file_path: str | os.PathLike[str] | None = None,
+        include_conditions: bool = False,
+        **more: Any,
+    ) -> str | None:
+        """Draw the graph: see `Graph.visualize`."""
+        return self.graph.visualize(output_file_path, include_conditions, **more)
+
     # --- running --------------------------------------------------------------------------------
 
     def step(self, inputs: Inputs = None) -> Shown | None:
@@ -86,16 +107,18 @@ class Application:
         self._synchronous()
         if not self.has_next_action():
             return None
+        given = self._given(inputs)
         with self._begun() as came:
-            came.step = self._run.step(_given(inputs))
+            came.step = self._run.step(given)
         return self._shown(came.step)
 
     async def astep(self, inputs: Inputs = None) -> Shown | None:
         """As `step`."""
         if not self.has_next_action():
             return None
+        given = self._given(inputs)
         with self._begun() as came:
-            came.step = await self._run.astep(_given(inputs))
+            came.step = await self._run.astep(given)
         return self._shown(came.step)
 
     def iterate(
@@ -105,11 +128,12 @@ class Application:
         wins, and at least one is taken. The generator's value is the action of the halt, its
         result (None before it) and the state. Without halts, or with empty lists, it runs until
         there is no way on; where that happens a warning is logged. `inputs` reach the first step
-        only. ValueError for a halt that is not there."""
+        only; but an action further on that *requires* one of them (which the document leaves
+        undefined) gets it. ValueError for a halt that is not there."""
         self._synchronous()
         halts, found = self._halts(halt_before, halt_after), None
         while self.has_next_action():
-            found, inputs = self.step(inputs), None
+            found = self.step(inputs if found is None else self._later(inputs))
             assert found is not None
             yield found
             if self._end(found, halts) is not None:
@@ -120,9 +144,9 @@ class Application:
         self, *, halt_before: Names = None, halt_after: Names = None, inputs: Inputs = None
     ) -> AsyncIterator[Shown]:
         """As `iterate`; async generators have no value."""
-        halts = self._halts(halt_before, halt_after)
+        halts, found = self._halts(halt_before, halt_after), None
         while self.has_next_action():
-            found, inputs = await self.astep(inputs), None
+            found = await self.astep(inputs if found is None else self._later(inputs))
             assert found is not None
             yield found
             if self._end(found, halts) is not None:
@@ -165,13 +189,13 @@ class Application:
             shown = self.run(halt_before=[*halts.after, *halts.before], inputs=inputs)
             if not self._comes(halts):
                 return shown[0], StreamingResultContainer(iter(()), lambda: shown[1:])
-            action, inputs = shown[0], None
+            action, inputs = shown[0], self._later(inputs)
         if not action.streaming:
             done = self.step(inputs)
             assert done is not None
             return action, StreamingResultContainer(iter(()), lambda: done[1:])
-        self._checked(action, inputs)
-        return action, StreamingResultContainer(self._streamed(action.name, inputs), self._whole)
+        pieces = self._streamed(action.name, self._given(inputs))
+        return action, StreamingResultContainer(pieces, self._whole)
 
     async def astream_result(
         self, halt_after: Names, halt_before: Names = None, inputs: Inputs = None
@@ -182,24 +206,23 @@ class Application:
             shown = await self.arun(halt_before=[*halts.after, *halts.before], inputs=inputs)
             if not self._comes(halts):
                 return shown[0], AsyncStreamingResultContainer(None, lambda: shown[1:])
-            action, inputs = shown[0], None
+            action, inputs = shown[0], self._later(inputs)
         if not action.streaming:
             done = await self.astep(inputs)
             assert done is not None
             return action, AsyncStreamingResultContainer(None, lambda: done[1:])
-        self._checked(action, inputs)
-        pieces = self._astreamed(action.name, inputs)
+        pieces = self._astreamed(action.name, self._given(inputs))
         return action, AsyncStreamingResultContainer(pieces, self._whole)
 
     def _streamed(self, name: str, inputs: Inputs) -> Iterator[Any]:
         with self._begun() as came:
-            yield from self._run.stream_result([name], inputs=_given(inputs))
+            yield from self._run.stream_result([name], inputs=inputs)
             came.step = self._run.last
         self._streamed_last = came.step
 
     async def _astreamed(self, name: str, inputs: Inputs) -> AsyncIterator[Any]:
         with self._begun() as came:
-            async with closing(self._run.astream_result([name], inputs=_given(inputs))) as pieces:
+            async with closing(self._run.astream_result([name], inputs=inputs)) as pieces:
                 async for piece in pieces:
                     yield piece
             came.step = self._run.last
@@ -209,12 +232,6 @@ class Application:
         """What came of the action that was streamed; no result where it was broken off."""
         step, self._streamed_last = self._streamed_last, None
         return (step.result, State(step.data)) if step is not None else (None, self.state)
-
-    def _checked(self, action: Action, inputs: Inputs) -> None:
-        required, _ = action.optional_and_required_inputs
-        missing = sorted(required - set(inputs or ()))
-        if missing:
-            raise MissingInput(f"'{action.name}' needs the input '{missing[0]}'")
 
     # --- inside ---------------------------------------------------------------------------------
 
@@ -238,8 +255,37 @@ class Application:
         action = self.get_next_action()
         return action is not None and action.name in halts.after
 
+    def _given(self, inputs: Inputs) -> Inputs:
+        """The inputs of the next step. ValueError for names that the framework keeps to itself, and
+        for a required one that is missing."""
+        kept = [name for name in inputs or () if name.startswith("__")]
+        if kept:
+            raise ValueError(f"inputs that begin with two underscores are reserved: {kept[0]}")
+        action = self.get_next_action()
+        assert action is not None
+        required, optional = action.optional_and_required_inputs
+        if CONTEXT in required or CONTEXT in optional:
+            context = ApplicationContext(self.uid, self.partition_key, self._coming_id, action.name)
+            inputs = {**(inputs or {}), CONTEXT: context}
+        missing = sorted(required - set(inputs or ()))
+        if missing:
+            raise MissingInput(f"'{action.name}' needs the input '{missing[0]}'")
+        return inputs or None
+
+    def _later(self, inputs: Inputs) -> Inputs:
+        """What of a call's inputs an action after its first one gets: those that it requires."""
+        action = self.get_next_action() if inputs else None
+        if action is None or not inputs:
+            return None
+        required, _ = action.optional_and_required_inputs
+        return {name: inputs[name] for name in required if name in inputs}
+
+    @property
+    def _coming_id(self) -> int:
+        return 0 if self.sequence_id is None else self.sequence_id + 1
+
     def _begun(self) -> _Came:
-        self.sequence_id = 0 if self.sequence_id is None else self.sequence_id + 1
+        self.sequence_id = self._coming_id
         return _Came()
 
     def _shown(self, step: Step | None) -> Shown:
@@ -280,117 +326,3 @@ class _Came:
         if isinstance(error, RunError) and isinstance(error.__cause__, Exception):
             raise error.__cause__
         return False
-
-
-def _given(inputs: Inputs) -> Inputs:
-    """The inputs of a call. ValueError for names that the framework keeps to itself."""
-    kept = [name for name in inputs or () if name.startswith("__")]
-    if kept:
-        raise ValueError(f"inputs that begin with two underscores are reserved: {', '.join(kept)}")
-    return inputs or None
-
-
-class ApplicationBuilder:
-    """Collects what an application is made of; `build` makes it. ValueError for what does not fit
-    together, as the methods say."""
-
-    def __init__(self) -> None:
-        self.app_id = str(uuid.uuid4())
-        self.partition_key: str | None = None
-        self.sequence_id: int | None = None
-        self.start: str | None = None
-        self.state = State()
-        self.store: Store | None = None
-        self.hooks: list[Any] = []
-        self.graph_builder = GraphBuilder()
-
-    def with_actions(self, *action_list: Any, **action_dict: Any) -> Self:
-        """Actions, by position (functions are named as they are) or by name."""
-        self.graph_builder.with_actions(*action_list, **action_dict)
-        return self
-
-    def with_transitions(self, *transitions: Sequence[Any]) -> Self:
-        """``(from, to)`` or ``(from, to, condition)``, tried in their order."""
-        self.graph_builder.with_transitions(*transitions)
-        return self
-
-    def with_graph(self, graph: Graph) -> Self:
-        """A graph made before; it may have many applications at once."""
-        self.graph_builder.with_graph(graph)
-        return self
-
-    def with_graphs(self, *graphs: Graph) -> Self:
-        """Several graphs, as one."""
-        for graph in graphs:
-            self.with_graph(graph)
-        return self
-
-    def with_state(self, state: State | None = None, **values: Any) -> Self:
-        """The state to begin with."""
-        self.state = self.state.merge(state or {}).update(**values)
-        return self
-
-    def with_entrypoint(self, action: str) -> Self:
-        """The action that runs first. ValueError for a second one."""
-        if self.start is not None:
-            raise ValueError(f"the entrypoint is '{self.start}' already")
-        self.start = action
-        return self
-
-    def with_identifiers(
-        self,
-        app_id: str | None = None,
-        partition_key: str | None = None,
-        sequence_id: int | None = None,
-    ) -> Self:
-        """Who this is: `app_id` is the id of the run (made up if it is not given)."""
-        self.app_id = app_id if app_id is not None else self.app_id
-        self.partition_key = partition_key if partition_key is not None else self.partition_key
-        self.sequence_id = sequence_id if sequence_id is not None else self.sequence_id
-        return self
-
-    def with_hooks(self, *adapters: Any) -> Self:
-        """Burr's hooks (``pre_run_step``, ``post_run_step``, ``post_stream_item``,
-        ``post_application_create``; async ones too), and ours. ValueError for what has none."""
-        for adapter in adapters:
-            if not known_as_hooks(adapter):
-                raise ValueError(f"{adapter!r} has none of {', '.join(CALLED)}")
-            self.hooks.append(adapter)
-        return self
-
-    def with_store(self, store: Store) -> Self:
-        """Where every event is kept (`statecli.store`): it takes the place of Burr's trackers and
-        persisters."""
-        self.store = store
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        why = _NOT_HERE.get(name, "there is no such method")
-        raise AttributeError(f"statecli.burr has no ApplicationBuilder.{name}: {why}")
-
-    def build(self) -> Application:
-        """The application. ValueError without actions or entrypoint, or for names that are not
-        there."""
-        return self._built(awaited=False)
-
-    async def abuild(self) -> Application:
-        """The application, for the async methods only."""
-        return self._built(awaited=True)
-
-    def _built(self, *, awaited: bool) -> Application:
-        graph = self.graph_builder.build()
-        if self.start is None:
-            raise ValueError("there is no entrypoint: with_entrypoint(...)")
-        return Application(self, graph, awaited=awaited)
-
-
-_KEPT = "every event of a run is kept already; with_store(SqliteStore(path)) keeps them in a file"
-#: What Burr's builder has and this one has not, and why.
-_NOT_HERE = {
-    "with_tracker": f"{_KEPT}, and `statecli sessions` shows them",
-    "with_state_persister": f"{_KEPT}",
-    "initialize_from": "a run is taken up again by statecli.Run.load(saved, graph)",
-    "with_typing": "fields are declared by statecli.GraphBuilder().with_schema(Model)",
-    "with_parallel_executor": "branches run side by side: statecli.GraphBuilder().with_fanout",
-    "with_spawning_parent": "a run has no parent but the one it was forked from",
-}

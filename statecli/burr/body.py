@@ -11,6 +11,8 @@ from statecli.burr.action import Action, FunctionAction
 from statecli.burr.state import State
 from statecli.session.function import Item, Outcome
 
+#: The input that the application gives by itself: an `ApplicationContext`.
+CONTEXT = "__context"
 log = logging.getLogger("statecli.burr")
 
 
@@ -43,18 +45,36 @@ def _parameters(action: Action) -> list[inspect.Parameter]:
     ]
 
 
+def _runner(action: Action, run: Callable[..., Any]) -> Callable[..., Any]:
+    """The function to call, with a ``__context`` under the name that a class gives it."""
+    if CONTEXT not in set().union(*action.optional_and_required_inputs):
+        return run
+    taken = inspect.signature(run).parameters
+    own = next((name for name in taken if name.endswith(CONTEXT)), CONTEXT)
+
+    def called(state: State, **inputs: Any) -> Any:
+        context = inputs.pop(CONTEXT, None)
+        return run(state, **inputs, **({own: context} if context is not None else {}))
+
+    return called
+
+
 def _called(action: Action) -> Callable[..., Any]:
+    run = _runner(action, action.run)
+
     def body(data: dict[str, Any], **inputs: Any) -> Outcome:
         state = State(data)
-        return _done(action, state, action.run(_seen(action, state), **inputs))
+        return _done(action, state, run(_seen(action, state), **inputs))
 
     return body
 
 
 def _awaited(action: Action) -> Callable[..., Any]:
+    run = _runner(action, action.run)
+
     async def body(data: dict[str, Any], **inputs: Any) -> Outcome:
         state = State(data)
-        return _done(action, state, await action.run(_seen(action, state), **inputs))
+        return _done(action, state, await run(_seen(action, state), **inputs))
 
     return body
 
@@ -62,8 +82,13 @@ def _awaited(action: Action) -> Callable[..., Any]:
 def _streamed(action: Any) -> Callable[..., Any]:
     def body(data: dict[str, Any], **inputs: Any) -> Iterator[Any]:
         stream = _Stream(action, State(data))
-        for item in stream.begun(inputs):
-            yield from stream.taken(item)
+        items = iter(stream.begun(inputs))
+        try:
+            while True:
+                yield from stream.taken(next(items))
+        except StopIteration as stop:
+            if stop.value is not None:  # it may return what it yields last
+                yield from stream.taken(stop.value)
         yield stream.end()
 
     return body
@@ -90,8 +115,8 @@ class _Stream:
         self.last: Any = None
 
     def begun(self, inputs: Mapping[str, Any]) -> Any:
-        run = self.action.fn if self.whole else self.action.stream_run
-        return run(self.state, **inputs)
+        run = self.action.run if self.whole else self.action.stream_run
+        return _runner(self.action, run)(self.state, **inputs)
 
     def taken(self, item: Any) -> Iterator[Item]:
         """What is passed on: of a function all but the item with the state, else all but the last

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from statecli.burr.action import Action, named
 from statecli.burr.body import body_of
+from statecli.burr.drawing import drawn
 from statecli.model.graph import Graph as OurGraph
 from statecli.session.builder import GraphBuilder as OurBuilder
 from statecli.session.guards import When, default
@@ -43,6 +45,19 @@ class Graph:
         if not found:
             raise ValueError(f"no action has the tag '{tag}'")
         return found
+
+    def visualize(
+        self,
+        output_file_path: str | os.PathLike[str] | None = None,
+        include_conditions: bool = False,
+        **more: Any,
+    ) -> str | None:
+        """Write a drawing (``x.svg``, ``x.png``, ``x.mmd``, ...; a name without a suffix gets
+        `format`, else png); without a file, the text of a Mermaid diagram. The rest of Burr's
+        arguments is about graphviz, which is not used."""
+        begin = getattr(self, "entrypoint", self.actions[0]).name
+        path = None if output_file_path is None else os.fspath(output_file_path)
+        return drawn(self.graph(begin), path, more.get("format"), conditions=include_conditions)
 
     def graph(self, entrypoint: str) -> OurGraph:
         """Our graph, for `validate`, `render` and the like; the same one each time."""
