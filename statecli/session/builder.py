@@ -7,40 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from statecli.model.graph import FUNCTION, Field, Graph, State, Transition
-from statecli.model.guard import Guard, invalid
 from statecli.session.function import is_plain
+from statecli.session.guards import When, default
 from statecli.session.schema import fields_from, is_plain_dict
-
-
-class When:
-    """All of these hold: ``when(x=1, amount__gt=5)``, or an expression: ``expr("x > 1")``."""
-
-    def __init__(self, guard: Guard | None) -> None:
-        self.guard = guard
-
-
-def when(**conditions: Any) -> When:
-    """A guard from keyword arguments, with the suffixes of model.md 2.1."""
-    return _read(conditions)
-
-
-def expr(text: str) -> When:
-    """A guard in the expression language. ValueError where it is not one."""
-    return _read(text)
-
-
-#: No guard: the way that is taken when none before it was.
-default = When(None)
-
-
-def _read(value: Any) -> When:
-    from statecli.load.guardtext import GuardReader
-
-    issues: list[Any] = []
-    guard = GuardReader(issues, in_goal=False).when(value, ())
-    if guard is not None and invalid(guard) is not None:
-        raise ValueError(f"{value!r}: {getattr(issues[0], 'message', issues[0])}")
-    return When(guard)
 
 
 class _Way(NamedTuple):
@@ -172,6 +141,7 @@ class GraphBuilder:
         states = {
             name: State(name, FUNCTION, (), tuple(routes[name]),
                         description=inspect.getdoc(body) or "",
+                        reads=_declared(body, "reads"), writes=_declared(body, "writes"),
                         settings={"body": body, "tags": self._tags.get(name, ()),
                                   "plain": is_plain(body), **self._settings.get(name, {})})
             for name, body in self._states.items()
@@ -179,3 +149,9 @@ class GraphBuilder:
         settings: Mapping[str, Any] = {"data_type": self._type} if self._type else {}
         return Graph("states", initial, None, states, self._fields, settings=settings,
                      declares_fields=bool(self._fields), limits={"max_steps": 10**9})  # fmt: skip
+
+
+def _declared(body: Any, name: str) -> tuple[str, ...]:
+    """The fields that a function says it reads or writes, by an attribute of this name."""
+    found = getattr(body, name, ()) if inspect.isfunction(body) else ()
+    return tuple(found) if isinstance(found, list | tuple) else ()
