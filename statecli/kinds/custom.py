@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from pathlib import Path
 from typing import Any
 
-from statecli import arkos
+from statecli.kinds import arkos_names as arkos
 from statecli.kinds.arguments import refusal
 from statecli.kinds.calling import offered, overheard, told, whole
 from statecli.kinds.step import Delta, Run, Step

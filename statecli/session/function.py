@@ -15,6 +15,7 @@ from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Changed
 from statecli.model.graph import Graph, State
+from statecli.model.nearest import did_you_mean
 
 _NONE: Mapping[str, Any] = {}
 #: Builds the event of every step: three times as fast as calling its class.
@@ -40,6 +41,13 @@ def is_async(body: Any) -> bool:
 
 def new_id() -> str:
     return uuid.uuid4().hex[:12]
+
+
+class Anywhere(str):
+    """An answer of ``execute`` that no declared transition has to allow: somebody outside moved the
+    machine there while the body ran."""
+
+    __slots__ = ()
 
 
 class MissingInput(ValueError):
@@ -154,16 +162,21 @@ class FunctionBody:
         answer = await self._waited(state, body.execute(self.machine, own))
         self.results[step.number] = answer
         after = fields_of(own)
-        changed = {k: v for k, v in after.items() if k not in before or before[k] != v}
+        changed = {k: v for k, v in after.items() if k not in before or not _same(before[k], v)}
+        gone = before.keys() - after.keys()
+        if gone:
+            raise ValueError(f"'{state.name}' took '{min(gone)}' out of the data: set it to None")
         if changed:
             step.change(self._delta(state, self._differences(before, changed)))
         if answer is None:
             return
         step.jump = str(getattr(answer, "value", answer))
         targets = [route.target for route in state.transitions]
-        if step.jump not in (targets or self.graph.states):
-            listed = ", ".join(targets or self.graph.states)
-            raise ValueError(f"'{state.name}' answered '{step.jump}', not: {listed}")
+        known = targets if targets and type(answer) is not Anywhere else list(self.graph.states)
+        if step.jump not in known:
+            found, listed = did_you_mean(step.jump, known), ", ".join(known)
+            message = f"'{state.name}' answered '{step.jump}', not: {listed}"
+            raise ValueError(f"{message} ({found})" if found else message)
 
     def _differences(self, before: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
         """What the reducers have to be given so that these values come out."""
@@ -175,6 +188,11 @@ class FunctionBody:
     def _given(self, data: Mapping[str, Any]) -> Any:
         """The data as a body gets it: a deep copy, of the graph's own type."""
         return given(self.data_type, data)
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Whether a value is still what it was: 1 is not True, and not 1.0."""
+    return old is new or (type(old) is type(new) and bool(old == new))
 
 
 def _plain(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
@@ -12,6 +13,7 @@ from statecli.engine.advance import Custom, Stop
 from statecli.engine.move import move
 from statecli.kernel.given import fields_of
 from statecli.kernel.recorder import Recorder
+from statecli.kernel.reducers import first_data
 from statecli.kinds.step import Delta, closing
 from statecli.model.event import Answered, Body, Event, Failed, Limited
 from statecli.model.graph import FUNCTION, WAITING_KINDS, Graph, State
@@ -20,7 +22,9 @@ from statecli.model.snapshot import Messages, Snapshot
 from statecli.session.alone import Alone
 from statecli.session.function import FunctionBody, is_async
 from statecli.session.hooks import Hooks, Listeners, wait
+from statecli.session.saved import restored, rows_of
 from statecli.session.session import Session
+from statecli.session.spans import RESET, STEP, Span, Spans, task_of
 from statecli.store.memory import MemoryStore
 from statecli.store.rows import NotPlain, line
 
@@ -88,6 +92,8 @@ class Walk:
         self.graph = graph
         self.task_id = task_id
         self.trace_transitions = traces
+        self._spans = Spans() if traces else None
+        hooks = (self._spans, *hooks) if self._spans is not None else hooks
         self._listeners = Listeners(self, hooks) if hooks else None
         self._waits = (
             provider is not None or any(map(_is_async, graph.states.values())) or wait(hooks)
@@ -125,6 +131,11 @@ class Walk:
         """The trace so far."""
         return self._session.store.events(self._session.run)
 
+    @property
+    def spans(self) -> Sequence[Span]:
+        """Each transition so far with its data and times, where ``trace_transitions`` is set."""
+        return tuple(self._spans.spans) if self._spans is not None else ()
+
     def history(self) -> History:
         """The history of the data so far, as a tree: any point can be rebuilt and compared."""
         from statecli.session.history import History
@@ -135,7 +146,8 @@ class Walk:
         """A run that goes its own way after event `number` (None: the last); this one stays as it
         is. ValueError where there is no such event."""
         other = type(self).__new__(type(self))
-        hooks = self._listeners.hooks if self._listeners is not None else ()
+        heard = self._listeners.hooks if self._listeners is not None else ()
+        hooks = [hook for hook in heard if hook is not self._spans]
         other._set_up(self.graph, self._world.provider, None, self.trace_transitions, hooks)
         other._body.data_type = self._body.data_type
         other._session = self._session.fork(number)
@@ -151,11 +163,41 @@ class Walk:
         """What correlates this run with a task known later."""
         self.task_id = task_id
 
+    def get_current_state(self) -> str:
+        """As `state`: the name that bodies with ``execute(machine, data)`` know it by."""
+        return self.state
+
+    def get_current_workflow(self) -> Any:
+        """The body that comes next, of a graph built in Python; None for a state of a file."""
+        return self.graph.states[self.state].settings.get("body")
+
     def transition(self, state: str) -> None:
-        """A transition from outside (a signal). KeyError for a state that is not there."""
+        """A transition from outside (a signal). KeyError for a state that is not there, ClientError
+        where transitions are traced and there is no task id."""
+        self._go(state, STEP)
+
+    def reset(self) -> None:
+        """Back to the initial state; the data stays. What else there is: as `transition`."""
+        self._go(self.graph.initial, RESET)
+
+    def _go(self, state: str, name: str) -> None:
         if self._busy:
             raise RuntimeError("a body names its next state by its answer, not by a transition")
-        events = self._session.goto(state)
+        if self._spans is not None:
+            task_of(self)
+        before = self.state
+        self._told_of(self._session.goto(state))
+        if self._spans is not None:
+            self._spans.moved(self, before, self.state, name)
+
+    def edit(self, key: str, value: Any) -> None:
+        """Set a field from outside. ValueError for a value that it cannot hold."""
+        if self._busy:
+            raise RuntimeError("a body writes by its delta")
+        found = copy.deepcopy(first_data(self.graph, {key: value})[key])
+        self._told_of(self._session.edit(key, found))
+
+    def _told_of(self, events: Sequence[Event]) -> None:
         if self._listeners is not None:
             self._listeners.between(events)
 
@@ -186,20 +228,21 @@ class Walk:
         store: Store | None = None,
         hooks: Sequence[Hooks] = (),
     ) -> Self:
-        """A run where `dump` left it (ours, or one of Agentex)."""
+        """A run where `dump` left it (ours, or one of Agentex). ValueError for what is no saved run
+        of this graph."""
+        rows = rows_of(saved, graph)
         task, traces = saved.get("task_id"), bool(saved.get("trace_transitions"))
-        rows = (saved.get("statecli") or {}).get("events")
         kept = store if store is not None else MemoryStore()
         if not rows:
             data = saved.get("state_machine_data")
             run = cls(graph, provider=provider, store=kept, data=data, task_id=task,
                       trace_transitions=traces, hooks=hooks)  # fmt: skip
             if saved["current_state"] != run.state:
-                run.transition(saved["current_state"])
+                run._told_of(run._session.goto(saved["current_state"]))
             return run
         run = cls.__new__(cls)
         run._set_up(graph, provider, task, traces, hooks)
-        run._session = Session.restored(graph, kept, rows, custom=run._custom)
+        run._session = restored(graph, kept, rows, run._custom)
         if run._listeners is not None:
             run._listeners.heard = run._session.number
         return run
