@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from statecli.kernel.change import change
-from statecli.kernel.difference import difference, reducer_of
+from statecli.kernel.difference import difference, reducer_of, same
 from statecli.kernel.given import FIXED, fields_of, given
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, Step
@@ -162,7 +162,7 @@ class FunctionBody:
         answer = await self._waited(state, body.execute(self.machine, own))
         self.results[step.number] = answer
         after = fields_of(own)
-        changed = {k: v for k, v in after.items() if k not in before or not _same(before[k], v)}
+        changed = {k: v for k, v in after.items() if k not in before or not same(before[k], v)}
         gone = before.keys() - after.keys()
         if gone:
             raise ValueError(f"'{state.name}' took '{min(gone)}' out of the data: set it to None")
@@ -188,11 +188,6 @@ class FunctionBody:
     def _given(self, data: Mapping[str, Any]) -> Any:
         """The data as a body gets it: a deep copy, of the graph's own type."""
         return given(self.data_type, data)
-
-
-def _same(old: Any, new: Any) -> bool:
-    """Whether a value is still what it was: 1 is not True, and not 1.0."""
-    return old is new or (type(old) is type(new) and bool(old == new))
 
 
 def _plain(value: Any) -> Any:

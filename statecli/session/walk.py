@@ -245,6 +245,8 @@ class Walk:
         run._session = restored(graph, kept, rows, run._custom)
         if run._listeners is not None:
             run._listeners.heard = run._session.number
+        if saved["current_state"] != run.state:  # somebody changed the key of the document
+            run._told_of(run._session.goto(saved["current_state"]))
         return run
 
     # --- inside ---------------------------------------------------------------------------------
