@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from statecli.kernel.reducers import register_reducer
     from statecli.lint.linter import lint
     from statecli.load.loader import load
-    from statecli.session.builder import GraphBuilder, default, expr, when
+    from statecli.session.builder import GraphBuilder
+    from statecli.session.guards import default, expr, when
     from statecli.session.hooks import Hooks
     from statecli.session.run import Run
 
@@ -25,10 +26,10 @@ _NAMES = {
     "GraphBuilder": "statecli.session.builder",
     "Hooks": "statecli.session.hooks",
     "Run": "statecli.session.run",
-    "default": "statecli.session.builder",
-    "expr": "statecli.session.builder",
+    "default": "statecli.session.guards",
+    "expr": "statecli.session.guards",
     "register_reducer": "statecli.kernel.reducers",
-    "when": "statecli.session.builder",
+    "when": "statecli.session.guards",
 }
 
 
