@@ -8,6 +8,7 @@ examples use without importing them (`register_state`, `json`) are there.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,8 +22,9 @@ NAMES = (
     "model_module.ArkModelNew", "tool_module", "tool_module.tool_call",
 )  # fmt: skip
 
-#: What plugins registered since the last `collect`: (kind or None, class or function).
-_registered: list[tuple[str | None, Any]] = []
+#: What `register_state` has seen: (kind or None, class or function). The first list is that of the
+#: program itself, the others those of plugins that load.
+_registered: list[list[tuple[str | None, Any]]] = [[]]
 
 
 class State:
@@ -88,19 +90,35 @@ def register_state(found: Any) -> Any:
         kind = found
 
         def decorate(thing: Any) -> Any:
-            _registered.append((kind, thing))
+            _registered[-1].append((kind, thing))
             return thing
 
         return decorate
-    _registered.append((getattr(found, "type", None), found))
+    _registered[-1].append((getattr(found, "type", None), found))
     return found
 
 
-def collect() -> list[tuple[str | None, Any]]:
-    """What was registered since the last time."""
-    found = list(_registered)
-    _registered.clear()
-    return found
+@contextmanager
+def registering() -> Iterator[list[tuple[str | None, Any]]]:
+    """What is registered inside of this, by a plugin that loads; the program does not see it."""
+    found: list[tuple[str | None, Any]] = []
+    _registered.append(found)
+    try:
+        yield found
+    finally:
+        _registered.pop()
+
+
+def registered() -> dict[str, Any]:
+    """What the program itself registered, by kind. A class without a `type` has the kind of its
+    name: ``GreetingState`` and ``StateGreeting`` are `greeting`."""
+    return {kind or _kind_of(thing.__name__): thing for kind, thing in _registered[0]}
+
+
+def _kind_of(name: str) -> str:
+    bare = name.removeprefix("State") or name
+    bare = bare.removesuffix("State") or bare
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare).lower()
 
 
 @contextmanager
@@ -134,6 +152,7 @@ MESSAGES: dict[str, Callable[..., Message]] = {
 
 
 def as_message(message: Mapping[str, Any]) -> Message:
-    """A message of the data as the documents' examples know it."""
+    """A message of the data as the documents' examples know it, with its id where it has one."""
     make = MESSAGES.get(str(message.get("role")), SystemMessage)
-    return make(content=str(message.get("content", "")))
+    identity = {"id": message["id"]} if message.get("id") else {}
+    return make(content=str(message.get("content", "")), **identity)
