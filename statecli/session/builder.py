@@ -7,40 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from statecli.model.graph import FUNCTION, Field, Graph, State, Transition
-from statecli.model.guard import Guard, invalid
 from statecli.session.function import is_plain
+from statecli.session.guards import When, default
 from statecli.session.schema import fields_from, is_plain_dict
-
-
-class When:
-    """All of these hold: ``when(x=1, amount__gt=5)``, or an expression: ``expr("x > 1")``."""
-
-    def __init__(self, guard: Guard | None) -> None:
-        self.guard = guard
-
-
-def when(**conditions: Any) -> When:
-    """A guard from keyword arguments, with the suffixes of model.md 2.1."""
-    return _read(conditions)
-
-
-def expr(text: str) -> When:
-    """A guard in the expression language. ValueError where it is not one."""
-    return _read(text)
-
-
-#: No guard: the way that is taken when none before it was.
-default = When(None)
-
-
-def _read(value: Any) -> When:
-    from statecli.load.guardtext import GuardReader
-
-    issues: list[Any] = []
-    guard = GuardReader(issues, in_goal=False).when(value, ())
-    if guard is not None and invalid(guard) is not None:
-        raise ValueError(f"{value!r}: {getattr(issues[0], 'message', issues[0])}")
-    return When(guard)
 
 
 class _Way(NamedTuple):
