@@ -697,7 +697,7 @@ def machine(**states: Any) -> Graph:
 
 
 def test_003_workflows_run_and_name_the_next_state() -> None:
-    run = Run(machine(), data=Data("hi"), trace_transitions=True)
+    run = Run(machine(), data=Data("hi"), task_id="t", trace_transitions=True)
     assert stepped(run)[:2] == ("start", "processing")
     run.run()
     assert run.status == "ended"

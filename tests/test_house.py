@@ -15,11 +15,12 @@ PACKAGE = ROOT / "statecli"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("model", "discover"),
     ("kernel", "text"),
-    ("config", "arkos", "load", "store", "llm", "tools", "render", "report", "verify"),
+    ("config", "load", "store", "llm", "tools", "render", "report", "verify"),
     ("kinds", "lint"),
     ("engine",),
     ("session", "lsp"),
     ("aio", "evofabric", "scenario"),
+    ("agentex", "arkos"),
     ("chat",),
     ("cli",),
     ("__main__",),

@@ -9,6 +9,11 @@ from statecli.kernel.reducers import is_conversation
 from statecli.model.graph import Graph
 
 
+def same(old: Any, new: Any) -> bool:
+    """Whether a value is still what it was: 1 is not True, and not 1.0."""
+    return old is new or (type(old) is type(new) and bool(old == new))
+
+
 def difference(key: str, reducer: str, old: Any, new: Any) -> Any:
     """What a reducer makes the new value of, given the old one. ValueError where nothing does."""
     if reducer in ("", "overwrite"):

@@ -5,29 +5,26 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import inspect
-import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Any
 
-from statecli import arkos
-from statecli.kinds.arguments import refusal
-from statecli.kinds.calling import offered, overheard, told, whole
-from statecli.kinds.step import Delta, Run, Step
-from statecli.model.event import Called, Refused, Returned
-from statecli.model.graph import KINDS, Graph
-from statecli.model.ports import AuthRequired, ModelError, ToolSpec
+from statecli.kinds import arkos_names as arkos
+from statecli.kinds.facade import Facade, context_of, plain
+from statecli.kinds.step import Delta, Step
+from statecli.model.graph import KINDS, Graph, State
 from statecli.model.unable import Unable
 
 
-def load(graph: Graph, folder: Path, plugins: Sequence[Path] = ()) -> dict[str, Run]:
+def load(graph: Graph, folder: Path, plugins: Sequence[Path] = ()) -> dict[str, CustomKind]:
     """The bodies of the graph's custom kinds: from the files `plugins`, then from those beside the
     graph, which may also stand for a built-in kind. Runs their code.
 
     Raises Unable for a kind without a body, and for a file that does not load.
     """
-    found: dict[str, Run] = {}
+    found: dict[str, CustomKind] = {}
     for plugin in plugins:
         found.update(_loaded(plugin))
     for kind in dict.fromkeys(state.kind for state in graph.states.values()):
@@ -42,15 +39,14 @@ def load(graph: Graph, folder: Path, plugins: Sequence[Path] = ()) -> dict[str, 
     return found
 
 
-def _loaded(path: Path) -> dict[str, Run]:
+def _loaded(path: Path) -> dict[str, CustomKind]:
     """What a file registers. A class without a `type` has the kind of the file's name."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise Unable(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)  # dataclasses look themselves up there
-    arkos.collect()
-    with arkos.importable() as names:
+    with arkos.importable() as names, arkos.registering() as found:
         module.__dict__.update(names)
         try:
             spec.loader.exec_module(module)
@@ -58,32 +54,39 @@ def _loaded(path: Path) -> dict[str, Run]:
             kind = type(error).__name__
             raise Unable(f"{path} does not load: {kind}: {error}") from None
     by_name = path.stem.removeprefix("state_")
-    return {kind or by_name: body(thing) for kind, thing in arkos.collect()}
+    return {kind or by_name: CustomKind(thing) for kind, thing in found}
 
 
-def body(thing: Any) -> Run:
+class CustomKind:
     """The body that a registered class or function is. A class is made once for each state. A
-    message or a text that it gives back is said, a mapping becomes data."""
-    instances: dict[str, Any] = {}
+    message or a text that it gives back is said, a mapping becomes data. `agent`: what it is given
+    as its agent, instead of the part of one that is made for each step."""
 
-    async def run(step: Step) -> AsyncIterator[Delta | None]:
-        state = step.state
-        target = thing
-        if inspect.isclass(thing):
-            make: Callable[[str, Mapping[str, Any]], Any] = thing
-            if state.name not in instances:
-                instances[state.name] = make(state.name, state.settings)
-            target = instances[state.name]
-        agent = Agent(step)
-        call = target.run if inspect.isclass(thing) else target
-        work = _Work(agent, call)
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+        self.agent: Any = None
+        self._instances: dict[str, Any] = {}
+
+    def instance(self, state: State) -> Any:
+        """The object of a state: of a class the one that is made for it, else the function."""
+        if not inspect.isclass(self.thing):
+            return self.thing
+        if state.name not in self._instances:
+            make: Callable[[str, Mapping[str, Any]], Any] = self.thing
+            self._instances[state.name] = make(state.name, state.settings)
+        return self._instances[state.name]
+
+    async def __call__(self, step: Step) -> AsyncIterator[Delta | None]:
+        target = self.instance(step.state)
+        call = target.run if inspect.isclass(self.thing) else target
+        work = _Work(StepAgent(step), call, self.agent)
         async for _ in work.pauses():
             yield None
         content = getattr(work.result, "content", work.result)
         if isinstance(content, str) and content:
             step.say(content)
         elif isinstance(content, Mapping):
-            step.change(_plain(content))
+            step.change(plain(content))
         yield None
         if getattr(target, "is_terminal", False):
             step.ended = True
@@ -91,38 +94,63 @@ def body(thing: Any) -> Run:
         if ready is not None and not ready(context_of(step)):
             step.again = True
 
-    return run
+
+class StepAgent(Facade):
+    """The agent of one step that the engine runs. `here` of every agent is this while its state's
+    function runs, also in tasks that it starts."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self.paused: asyncio.Queue[asyncio.Event] = asyncio.Queue()
+        super().__init__()
+        self.current_user_id = step.world.user_id
+
+    @property
+    def here(self) -> StepAgent:
+        return self
+
+    @property
+    def current_state(self) -> Any:
+        """The state that runs."""
+        return arkos.State(self.step.state.name, self.step.state.settings)
+
+    async def pause(self) -> None:
+        """Let the events so far be stored."""
+        stored = asyncio.Event()
+        await self.paused.put(stored)
+        await stored.wait()
 
 
-def context_of(step: Step) -> list[arkos.Message]:
-    """The conversation as the documents' examples know it."""
-    messages = step.snapshot.data.get("messages") or ()
-    return [arkos.as_message(m) for m in messages if isinstance(m, Mapping)]
+#: The step whose function runs in this context.
+HERE: ContextVar[StepAgent | None] = ContextVar("HERE", default=None)
 
 
 class _Work:
     """Runs a state's function, which may wait for the agent. Each time the agent is about to reach
     outside, the body pauses, so that what happened so far is stored before."""
 
-    def __init__(self, agent: Agent, call: Callable[..., Any]) -> None:
-        self.agent = agent
+    def __init__(self, here: StepAgent, call: Callable[..., Any], agent: Any = None) -> None:
+        self.here = here
         self.call = call
+        self.agent = here if agent is None else agent
         self.result: Any = None
 
     async def pauses(self) -> AsyncIterator[None]:
-        result = self.call(*self._arguments())
+        context = copy_context()
+        context.run(HERE.set, self.here)
+        result = context.run(self.call, *self._arguments())
         if not inspect.isawaitable(result):
             self.result = result
             return
-        task = asyncio.ensure_future(_awaited(result))
-        paused = asyncio.ensure_future(self.agent.paused.get())
+        task = asyncio.get_running_loop().create_task(_awaited(result), context=context)
+        paused = asyncio.ensure_future(self.here.paused.get())
         try:
             while not task.done():
                 await asyncio.wait({task, paused}, return_when=asyncio.FIRST_COMPLETED)
                 if paused.done():
                     yield None
                     paused.result().set()
-                    paused = asyncio.ensure_future(self.agent.paused.get())
+                    paused = asyncio.ensure_future(self.here.paused.get())
             self.result = task.result()
         finally:
             task.cancel()
@@ -131,7 +159,7 @@ class _Work:
 
     def _arguments(self) -> tuple[Any, ...]:
         """The conversation, and the agent where the function takes it (document 000 has both)."""
-        context = context_of(self.agent.step)
+        context = context_of(self.here.step)
         try:
             inspect.signature(self.call).bind(context, self.agent)
         except TypeError:
@@ -141,153 +169,3 @@ class _Work:
 
 async def _awaited(work: Awaitable[Any]) -> Any:
     return await work
-
-
-class Agent:
-    """The part of the ARKOS agent that custom states use."""
-
-    def __init__(self, step: Step) -> None:
-        self.step = step
-        self.paused: asyncio.Queue[asyncio.Event] = asyncio.Queue()
-        self.current_user_id = step.world.user_id
-        self.tool_manager = ToolManager(self)
-
-    async def pause(self) -> None:
-        """Let the events so far be stored."""
-        stored = asyncio.Event()
-        await self.paused.put(stored)
-        await stored.wait()
-
-    async def call_llm(self, context: Any, json_schema: Any = None) -> arkos.AIMessage:
-        """One model call; with a schema the content is JSON text."""
-        step = self.step
-        given = tuple(map(_message, context or ()))
-        schema = _schema(json_schema)
-        what = "structured" if schema is not None else "reply"
-        note = given[-1]["content"] if given else ""
-        request = step.request(what, schema=schema, note=note, context=given)
-        async for piece in step.ask(request, shown=False):
-            if piece is None:
-                await self.pause()
-        answer = step.answer
-        if answer.value is not None:
-            return arkos.AIMessage(content=json.dumps(answer.value))
-        if not answer.text:
-            raise ModelError("the model gave an empty reply")
-        return arkos.AIMessage(content=answer.text)
-
-    async def create_tool_option_class(self) -> Any:
-        """A class with `model_json_schema`, for the choice of a tool."""
-        servers = await self.tool_manager.list_all_tools()
-        names = [name for tools in servers.values() for name in tools]
-
-        class ToolOption:
-            @staticmethod
-            def model_json_schema() -> dict[str, Any]:
-                properties = {"tool_name": {"type": "string", "enum": names}}
-                return {"type": "object", "properties": properties, "required": ["tool_name"]}
-
-        return ToolOption
-
-
-class ToolManager:
-    """Tools by name, as the documents' examples ask for them: a tool's own name, without that of
-    its server, unless two servers have one of that name."""
-
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
-        self._tools: dict[str, ToolSpec] = {}
-        declared = agent.step.graph.settings.get("tools")
-        names = list(declared) if isinstance(declared, dict) else []
-        self._tool_registry = {name: name.partition(".")[0] for name in names}
-
-    async def list_all_tools(self) -> dict[str, dict[str, Any]]:
-        """Server to tool to its specification."""
-        found: dict[str, dict[str, Any]] = {}
-        self._tools = {}
-        try:
-            tools = await offered(self._agent.step, None)
-        except AuthRequired as error:
-            raise _as_documented(error) from None
-        for tool in tools:
-            server = tool.server.partition(".")[0] or tool.name
-            name = tool.name.removeprefix(f"{server}.")
-            name = tool.name if name in self._tools else name
-            schema = dict(tool.schema or {"type": "object", "properties": {}})
-            spec = {"description": tool.description, "inputSchema": schema}
-            found.setdefault(server, {})[name] = spec
-            self._tool_registry[name] = server
-            self._tools[name] = tool
-        return found
-
-    async def call_tool(
-        self,
-        tool_name: str,
-        arguments: Mapping[str, Any] | None = None,
-        user_id: str | None = None,
-    ) -> Any:
-        """One call; what the tool gave back. An error of the tool raises ModelError, a service
-        that must be connected first AuthRequiredError."""
-        step = self._agent.step
-        tool = await self._named(tool_name)
-        call, name = step.world.new_id(), step.state.name
-        given, user = _plain(arguments or {}), user_id or step.world.user_id or ""
-        reason = refusal(tool.schema, given)
-        if reason:
-            raise ModelError(f"the arguments of {tool.name} do not fit: {reason}")
-        reason = await step.world.permit(tool, given)
-        overheard(step)
-        if reason:
-            step.emit(Refused(step.number, name, tool.name, reason))
-            raise ModelError(f"{tool.name}: {reason}")
-        step.emit(Called(step.number, name, call, tool.name, given, user))
-        await self._agent.pause()
-        try:
-            result = await step.world.call(tool, given, user)
-        except AuthRequired as error:
-            step.emit(Returned(step.number, name, call, str(error), False))
-            raise _as_documented(error) from None
-        step.emit(Returned(step.number, name, call, told(result), result.ok))
-        if not result.ok:
-            raise ModelError(f"{tool.name}: {result.text}")
-        return result.text if result.structured is None else whole(result.structured)
-
-    async def _named(self, name: str) -> ToolSpec:
-        """The tool of this name; one that nobody lists is called all the same."""
-        if name not in self._tools:
-            await self.list_all_tools()
-        by_whole = {tool.name: tool for tool in self._tools.values()}
-        return self._tools.get(name) or by_whole.get(name) or ToolSpec(name, "")
-
-
-def _as_documented(error: AuthRequired) -> AuthRequired:
-    """The error that the document's states catch."""
-    if isinstance(error, arkos.AuthRequiredError):
-        return error
-    info = {"name": error.service, "message": error.text}
-    return arkos.AuthRequiredError(error.service, error.url, info)
-
-
-def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Data as a document holds it: it is stored, and what the code keeps of it may change."""
-    try:
-        found: dict[str, Any] = json.loads(json.dumps(dict(value)))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ModelError(f"this is no plain data: {error}") from None
-    return found
-
-
-def _message(message: Any) -> dict[str, str]:
-    """A message of the documents' classes, or anything else that is said, as the API has it."""
-    content = str(getattr(message, "content", message))
-    return {"role": str(getattr(message, "role", "user")), "content": content}
-
-
-def _schema(value: Any) -> dict[str, Any] | None:
-    """The schema itself, whether wrapped as OpenAI's `response_format` or not."""
-    if not isinstance(value, Mapping):
-        return None
-    inner = value.get("json_schema")
-    if isinstance(inner, Mapping) and isinstance(inner.get("schema"), Mapping):
-        return dict(inner["schema"])
-    return dict(value)

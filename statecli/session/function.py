@@ -9,12 +9,13 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, NamedTuple
 
 from statecli.kernel.change import change
-from statecli.kernel.difference import difference, reducer_of
+from statecli.kernel.difference import difference, reducer_of, same
 from statecli.kernel.given import FIXED, fields_of, given
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Changed, Filtered
 from statecli.model.graph import Graph, State
+from statecli.model.nearest import did_you_mean
 
 _NONE: Mapping[str, Any] = {}
 #: Builds the event of every step: three times as fast as calling its class.
@@ -40,6 +41,13 @@ def is_async(body: Any) -> bool:
 
 def new_id() -> str:
     return uuid.uuid4().hex[:12]
+
+
+class Anywhere(str):
+    """An answer of ``execute`` that no declared transition has to allow: somebody outside moved the
+    machine there while the body ran."""
+
+    __slots__ = ()
 
 
 class Outcome(NamedTuple):
@@ -190,16 +198,21 @@ class FunctionBody:
         answer = await self._waited(state, body.execute(self.machine, own))
         self.results[step.number] = answer
         after = fields_of(own)
-        changed = {k: v for k, v in after.items() if k not in before or before[k] != v}
+        changed = {k: v for k, v in after.items() if k not in before or not same(before[k], v)}
+        gone = before.keys() - after.keys()
+        if gone:
+            raise ValueError(f"'{state.name}' took '{min(gone)}' out of the data: set it to None")
         if changed:
             step.change(self._delta(state, self._differences(before, changed)))
         if answer is None:
             return
         step.jump = str(getattr(answer, "value", answer))
         targets = [route.target for route in state.transitions]
-        if step.jump not in (targets or self.graph.states):
-            listed = ", ".join(targets or self.graph.states)
-            raise ValueError(f"'{state.name}' answered '{step.jump}', not: {listed}")
+        known = targets if targets and type(answer) is not Anywhere else list(self.graph.states)
+        if step.jump not in known:
+            found, listed = did_you_mean(step.jump, known), ", ".join(known)
+            message = f"'{state.name}' answered '{step.jump}', not: {listed}"
+            raise ValueError(f"{message} ({found})" if found else message)
 
     def _differences(self, before: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
         """What the reducers have to be given so that these values come out."""

@@ -20,6 +20,7 @@ from statecli.session.function import FunctionBody, is_async
 from statecli.session.halts import Halts
 from statecli.session.hooks import Hooks, Listeners, wait
 from statecli.session.session import Session
+from statecli.session.spans import Spans
 from statecli.store.rows import NotPlain
 
 #: Builds the result of every step: three times as fast as calling its class.
@@ -64,6 +65,8 @@ class Stepping:
         self.graph = graph
         self.task_id = task_id
         self.trace_transitions = traces
+        self._spans = Spans() if traces else None
+        hooks = (self._spans, *hooks) if self._spans is not None else hooks
         self._listeners = Listeners(self, hooks) if hooks else None
         self._waits = (
             provider is not None or any(map(_is_async, graph.states.values())) or wait(hooks)

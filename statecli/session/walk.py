@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from statecli.kernel.given import copied, fields_of
+from statecli.kernel.reducers import first_data
 from statecli.kinds.step import closing
+from statecli.model.event import Event
 from statecli.model.graph import Graph
 from statecli.model.ports import Provider, Store
 from statecli.model.snapshot import Messages
 from statecli.session.halts import halts_of
 from statecli.session.hooks import Hooks
+from statecli.session.saved import restored, rows_of
 from statecli.session.session import Session
+from statecli.session.spans import RESET, STEP, Span, task_of
 from statecli.session.stepping import RunError, Step, Stepping, Stuck
 from statecli.store.memory import MemoryStore
 from statecli.store.rows import line
@@ -58,6 +63,11 @@ class Walk(Stepping):
         )
         self._hear()
 
+    @property
+    def spans(self) -> Sequence[Span]:
+        """Each transition so far with its data and times, where ``trace_transitions`` is set."""
+        return tuple(self._spans.spans) if self._spans is not None else ()
+
     def history(self) -> History:
         """The history of the data so far, as a tree: any point can be rebuilt and compared."""
         from statecli.session.history import History
@@ -68,7 +78,8 @@ class Walk(Stepping):
         """A run that goes its own way after event `number` (None: the last); this one stays as it
         is. ValueError where there is no such event."""
         other = type(self).__new__(type(self))
-        hooks = self._listeners.hooks if self._listeners is not None else ()
+        heard = self._listeners.hooks if self._listeners is not None else ()
+        hooks = [hook for hook in heard if hook is not self._spans]
         other._set_up(self.graph, self._world.provider, None, self.trace_transitions, hooks)
         other._body.data_type = self._body.data_type
         other._session = self._session.fork(number)
@@ -84,11 +95,41 @@ class Walk(Stepping):
         """What correlates this run with a task known later."""
         self.task_id = task_id
 
+    def get_current_state(self) -> str:
+        """As `state`: the name that bodies with ``execute(machine, data)`` know it by."""
+        return self.state
+
+    def get_current_workflow(self) -> Any:
+        """The body that comes next, of a graph built in Python; None for a state of a file."""
+        return self.graph.states[self.state].settings.get("body")
+
     def transition(self, state: str) -> None:
-        """A transition from outside (a signal). KeyError for a state that is not there."""
+        """A transition from outside (a signal). KeyError for a state that is not there, ClientError
+        where transitions are traced and there is no task id."""
+        self._go(state, STEP)
+
+    def reset(self) -> None:
+        """Back to the initial state; the data stays. What else there is: as `transition`."""
+        self._go(self.graph.initial, RESET)
+
+    def _go(self, state: str, name: str) -> None:
         if self._busy:
             raise RuntimeError("a body names its next state by its answer, not by a transition")
-        events = self._session.goto(state)
+        if self._spans is not None:
+            task_of(self)
+        before = self.state
+        self._told_of(self._session.goto(state))
+        if self._spans is not None:
+            self._spans.moved(self, before, self.state, name)
+
+    def edit(self, key: str, value: Any) -> None:
+        """Set a field from outside. ValueError for a value that it cannot hold."""
+        if self._busy:
+            raise RuntimeError("a body writes by its delta")
+        found = copy.deepcopy(first_data(self.graph, {key: value})[key])
+        self._told_of(self._session.edit(key, found))
+
+    def _told_of(self, events: Sequence[Event]) -> None:
         if self._listeners is not None:
             self._listeners.between(events)
 
@@ -173,20 +214,23 @@ class Walk(Stepping):
         store: Store | None = None,
         hooks: Sequence[Hooks] = (),
     ) -> Self:
-        """A run where `dump` left it (ours, or one of Agentex)."""
+        """A run where `dump` left it (ours, or one of Agentex). ValueError for what is no saved run
+        of this graph."""
+        rows = rows_of(saved, graph)
         task, traces = saved.get("task_id"), bool(saved.get("trace_transitions"))
-        rows = (saved.get("statecli") or {}).get("events")
         kept = store if store is not None else MemoryStore()
         if not rows:
             data = saved.get("state_machine_data")
             run = cls(graph, provider=provider, store=kept, data=data, task_id=task,
                       trace_transitions=traces, hooks=hooks)  # fmt: skip
             if saved["current_state"] != run.state:
-                run.transition(saved["current_state"])
+                run._told_of(run._session.goto(saved["current_state"]))
             return run
         run = cls.__new__(cls)
         run._set_up(graph, provider, task, traces, hooks)
-        run._session = Session.restored(graph, kept, rows, custom=run._custom)
+        run._session = restored(graph, kept, rows, run._custom)
         if run._listeners is not None:
             run._listeners.heard = run._session.number
+        if saved["current_state"] != run.state:  # somebody changed the key of the document
+            run._told_of(run._session.goto(saved["current_state"]))
         return run

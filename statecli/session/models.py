@@ -1,0 +1,41 @@
+"""Data that is one object of a person's own class: as plain data, back, and undone."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+from statecli.kernel.given import fields_of
+
+
+def plain(data: Any) -> dict[str, Any]:
+    """Data as the run keeps it: of a pydantic model what its JSON has, as Agentex dumps it."""
+    if data is None:
+        return {}
+    if hasattr(data, "model_dump"):
+        found: dict[str, Any] = data.model_dump(mode="json")
+        return found
+    if dataclasses.is_dataclass(data) and not isinstance(data, type):
+        return dataclasses.asdict(data)
+    return copy.deepcopy(fields_of(data))
+
+
+def instance(kind: Any, values: Mapping[str, Any]) -> Any:
+    """Saved data as an instance of its type."""
+    validate = getattr(kind, "model_validate", None)
+    return validate(values) if validate is not None else kind(**copy.deepcopy(dict(values)))
+
+
+def set_back(live: Any, before: Any) -> Any:
+    """Give an object the content of an earlier copy of it; the object."""
+    if isinstance(live, MutableMapping):
+        live.clear()
+        live.update(before)
+    elif hasattr(live, "__setstate__"):
+        live.__setstate__(before.__getstate__())
+    elif hasattr(live, "__dict__"):
+        live.__dict__.clear()
+        live.__dict__.update(before.__dict__)
+    return live
