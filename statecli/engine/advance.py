@@ -42,6 +42,8 @@ from statecli.model.snapshot import Snapshot
 
 #: Asked with the snapshot; True stops the run there. One that waits for something is awaited.
 Stop = Callable[[Snapshot], bool | Awaitable[bool]]
+#: Asked with a step whose body is done; True stops the run there, before it moves.
+Hold = Callable[[Step], bool]
 _Pieces = AsyncIterator[Delta | None]
 
 
@@ -56,7 +58,8 @@ class Engine:
     """One call of `advance`: a recorder, the world, and what may stop it early.
 
     `before` is asked before each body, `after` once a body is done and its route chosen; True
-    stops there, resumable (breakpoints, step mode, `halt_before` and `halt_after`). `since` is when
+    stops there, resumable (breakpoints, step mode, `halt_before` and `halt_after`). `hold` may keep
+    a run that has one token where it is after a body, for somebody else to move it. `since` is when
     the run would have begun if it had never rested, for the limit `timeout`. `error` is what the
     last body raised; `alone`: nobody was there to answer it.
     """
@@ -71,6 +74,7 @@ class Engine:
         before: Stop | None = None,
         after: Stop | None = None,
         since: float | None = None,
+        hold: Hold | None = None,
     ) -> None:
         self.graph = graph
         self.world = world
@@ -79,6 +83,7 @@ class Engine:
         self.before = before
         self.after = after
         self.since = since
+        self.hold = hold
         self.number = snapshot.token.id
         self.stopped = self.alone = False
         self.error: Exception | None = None
@@ -183,7 +188,7 @@ class Engine:
             self.to.emit(told)
         except Exception as error:
             self.error = error
-            self._failed(name, error)
+            self.failed(name, error)
         if self.snapshot.status == "ended" and self.graph.is_plan:
             async with closing(self._farewell(state)) as pieces:
                 async for piece in pieces:
@@ -213,6 +218,8 @@ class Engine:
             self.to.emit(Waiting(self.number, state.name))
         elif step.ended:
             self.to.emit(Ended(self.number, state.name))
+        elif self.hold is not None and not state.fans_out and self.hold(step):
+            self.stopped = True
         elif step.jump is not None:
             self._jump(state, step.jump)
         else:
@@ -351,7 +358,7 @@ class Engine:
             message += f" ({', '.join(again[:6])})"
         self.to.emit(Limited(self.number, name, "max_steps", message))
 
-    def _failed(self, name: str, error: Exception) -> None:
+    def failed(self, name: str, error: Exception) -> None:
         """The run resumes at the same state, or goes to `on_error`."""
         text = str(error) or type(error).__name__
         if not isinstance(error, ModelError | GuardMissingField):

@@ -11,7 +11,7 @@ from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import choice_schema
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Refused
-from statecli.model.graph import Transition
+from statecli.model.graph import Graph, Transition
 from statecli.model.guard import fold
 from statecli.model.ports import Option
 
@@ -56,7 +56,7 @@ class Choice:
             request = step.request(
                 "choice",
                 system_prompt(step.graph, step.state, step.snapshot),
-                options=options_of(step, self.routes),
+                options=options_of(step.graph, self.routes),
                 schema=choice_schema(names),
                 note=note,
             )
@@ -92,10 +92,10 @@ class Choice:
             self.route, self.by = waiting[0], "fallback"
 
 
-def options_of(step: Step, routes: Sequence[Transition]) -> tuple[Option, ...]:
+def options_of(graph: Graph, routes: Sequence[Transition]) -> tuple[Option, ...]:
     """The routes as a model sees them: the target, and the description of the transition, else of
     the target."""
-    states = step.graph.states
+    states = graph.states
     return tuple(
         Option(
             route.target,

@@ -18,15 +18,21 @@ from statecli.model.graph import KINDS, Graph, State
 from statecli.model.unable import Unable
 
 
-def load(graph: Graph, folder: Path, plugins: Sequence[Path] = ()) -> dict[str, CustomKind]:
-    """The bodies of the graph's custom kinds: from the files `plugins`, then from those beside the
-    graph, which may also stand for a built-in kind. Runs their code.
+def load(
+    graph: Graph,
+    folder: Path,
+    plugins: Sequence[Path] = (),
+    known: Mapping[str, CustomKind] = {},
+) -> dict[str, CustomKind]:
+    """The bodies of the graph's custom kinds: those that are `known`, from the files `plugins`,
+    then from those beside the graph, which may also stand for a built-in kind. Runs their code.
 
     Raises Unable for a kind without a body, and for a file that does not load.
     """
     found: dict[str, CustomKind] = {}
     for plugin in plugins:
         found.update(_loaded(plugin))
+    found.update(known)
     for kind in dict.fromkeys(state.kind for state in graph.states.values()):
         path = folder / f"state_{kind}.py"
         if kind in found or (kind in KINDS and not path.is_file()):
@@ -67,6 +73,12 @@ class CustomKind:
         self.agent: Any = None
         self._instances: dict[str, Any] = {}
 
+    def for_agent(self, agent: Any) -> CustomKind:
+        """The same with an agent of its own, and with objects of its own."""
+        found = CustomKind(self.thing)
+        found.agent = agent
+        return found
+
     def instance(self, state: State) -> Any:
         """The object of a state: of a class the one that is made for it, else the function."""
         if not inspect.isclass(self.thing):
@@ -79,7 +91,7 @@ class CustomKind:
     async def __call__(self, step: Step) -> AsyncIterator[Delta | None]:
         target = self.instance(step.state)
         call = target.run if inspect.isclass(self.thing) else target
-        work = _Work(StepAgent(step), call, self.agent)
+        work = _Work(StepAgent(step, self.agent), call)
         async for _ in work.pauses():
             yield None
         content = getattr(work.result, "content", work.result)
@@ -96,11 +108,13 @@ class CustomKind:
 
 
 class StepAgent(Facade):
-    """The agent of one step that the engine runs. `here` of every agent is this while its state's
-    function runs, also in tasks that it starts."""
+    """The agent of one step that the engine runs. With an `owner` (an agent that lives longer) the
+    state's function gets that; its `here` is this while the function runs, also in tasks that it
+    starts."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: Step, owner: Any = None) -> None:
         self.step = step
+        self.owner = owner
         self.paused: asyncio.Queue[asyncio.Event] = asyncio.Queue()
         super().__init__()
         self.current_user_id = step.world.user_id
@@ -129,10 +143,10 @@ class _Work:
     """Runs a state's function, which may wait for the agent. Each time the agent is about to reach
     outside, the body pauses, so that what happened so far is stored before."""
 
-    def __init__(self, here: StepAgent, call: Callable[..., Any], agent: Any = None) -> None:
+    def __init__(self, here: StepAgent, call: Callable[..., Any]) -> None:
         self.here = here
         self.call = call
-        self.agent = here if agent is None else agent
+        self.agent = here if here.owner is None else here.owner
         self.result: Any = None
 
     async def pauses(self) -> AsyncIterator[None]:

@@ -29,6 +29,10 @@ class Here(Protocol):
     async def pause(self) -> None: ...
 
 
+class Unchosen(ModelError):
+    """No answer of a model named an option, and nothing stands for one."""
+
+
 class Facade:
     """What states and the loop of the document ask an agent."""
 
@@ -45,7 +49,7 @@ class Facade:
 
     def add_context(self, messages: Sequence[Any]) -> None:
         """Add messages to the conversation; one that is there already (by its id) is not added."""
-        found = [{**as_plain(m), **_id(m)} for m in messages]
+        found = [message_of(message) for message in messages]
         if found:
             self.here.step.change({"messages": found})
 
@@ -87,12 +91,12 @@ class Facade:
         """The model chooses among the names in "tt" ("td" describes them), as in every run: asked
         twice at most, then `on_invalid`, else the only option that waits (model.md 6). What it
         knows is the conversation, which has the `messages`. ValueError for no options and for names
-        of no state, ModelError where nothing was chosen.
+        of no state, Unchosen (a ModelError) where nothing was chosen.
         """
         found = await self._choose(transitions_dict)
         if found.route is None:
             names = ", ".join(route.target for route in found.routes)
-            raise ModelError(f"the model named none of {names}, asked twice")
+            raise Unchosen(f"the model named none of {names}, asked twice")
         return found.route.target
 
     async def _choose(self, transitions: Mapping[str, Sequence[str]]) -> Choice:
@@ -142,7 +146,7 @@ class ToolManager:
         try:
             tools = await offered(self._agent.here.step, None)
         except AuthRequired as error:
-            raise _as_documented(error) from None
+            raise as_documented(error) from None
         for tool in tools:
             server = tool.server.partition(".")[0] or tool.name
             name = tool.name.removeprefix(f"{server}.")
@@ -181,7 +185,7 @@ class ToolManager:
             result = await step.world.call(tool, given, user)
         except AuthRequired as error:
             step.emit(Returned(step.number, name, call, str(error), False))
-            raise _as_documented(error) from None
+            raise as_documented(error) from None
         step.emit(Returned(step.number, name, call, told(result), result.ok))
         await here.pause()
         if not result.ok:
@@ -211,13 +215,13 @@ def _schema_class(schema: dict[str, Any]) -> Any:
     return Options
 
 
-def _id(message: Any) -> dict[str, Any]:
-    """The id of a message, if it has one."""
+def message_of(message: Any) -> dict[str, Any]:
+    """A message as the data of a run holds it, with its id if it has one."""
     found = message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
-    return {"id": found} if found else {}
+    return {**as_plain(message), **({"id": found} if found else {})}
 
 
-def _as_documented(error: AuthRequired) -> AuthRequired:
+def as_documented(error: AuthRequired) -> AuthRequired:
     """The error that the document's states catch."""
     if isinstance(error, arkos.AuthRequiredError):
         return error

@@ -27,7 +27,7 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
         "verdict",
         system_prompt(step.graph, step.state, step.snapshot),
         schema=verdict_schema([route.target for route in routes]),
-        options=options_of(step, routes),
+        options=options_of(step.graph, routes),
     )
     async for piece in step.ask(request, shown=False):
         yield piece

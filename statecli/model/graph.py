@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import normalize
 
 from statecli.model.guard import Guard
 from statecli.model.span import Path
@@ -188,20 +189,32 @@ class Graph:
         return self.form == "plan"
 
     def enum(self) -> type[Enum]:
-        """The names of the states as an Enum of texts, for code that goes by them."""
+        """The names of the states as an Enum of texts, for code that goes by them (ARKOS's
+        ``AgentState``). A member has the name of its state in capitals, each sign that Python does
+        not take in a name as ``_``, and ``STATE_`` before what does not begin with a letter. Where
+        that makes two names one, the state that is written so has it, and the others in their order
+        get ``_`` at the end.
+        """
         from enum import Enum
 
+        known = {name: _member(name) for name in self.states}
         members: dict[str, str] = {}
-        for name in self.states:
-            member = "".join(sign if sign.isalnum() else "_" for sign in name).upper()
-            if not member[:1].isalpha():
-                member = f"STATE_{member}".rstrip("_")
+        for name in sorted(known, key=lambda name: name.upper() != known[name]):
+            member = known[name]
             while member in members:
                 member += "_"
             members[member] = name
-        return Enum("States", members, type=str)  # type: ignore[return-value]  # of these names
+        order = {name: member for member, name in members.items()}
+        return Enum("States", [(order[n], n) for n in self.states], type=str)  # type: ignore[return-value]
 
     def roots(self) -> list[str]:
         """Where a run may begin: the entry transitions if there are any, else the initial state."""
         named = [name for name, _ in self.entries] or [self.initial]
         return [name for name in dict.fromkeys(named) if name in self.states]
+
+
+def _member(name: str) -> str:
+    """The name of a state as one that Python takes after a dot, which reads it as NFKC."""
+    plain = normalize("NFKC", normalize("NFKC", name).upper())
+    member = "".join(sign if f"_{sign}".isidentifier() else "_" for sign in plain)
+    return member if member[:1].isalpha() else f"STATE_{member}".rstrip("_")

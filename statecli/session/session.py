@@ -13,7 +13,7 @@ import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from statecli.engine.advance import Custom, Engine, Stop, first_state
+from statecli.engine.advance import Custom, Engine, Hold, Stop, first_state
 from statecli.kernel.apply import apply, fold
 from statecli.kernel.recorder import Recorder
 from statecli.kernel.reducers import first_data
@@ -72,7 +72,8 @@ def effective(events: Sequence[Event]) -> list[Event]:
 
 class Session:
     """One run of a graph in a store. `run` is its id; `snapshot` where it is, `number` that of its
-    last event; `worked` is how many seconds it was at work since the limit `timeout` last hit."""
+    last event; `worked` is how many seconds it was at work since the limit `timeout` last hit.
+    `hold` may keep it where it is after a body (see `Engine`)."""
 
     def __init__(
         self,
@@ -88,6 +89,7 @@ class Session:
         self.path = path
         self.custom = custom or Custom()
         self.snapshot = Snapshot()
+        self.hold: Hold | None = None
         self.number = 0
         self.worked = 0.0
         self._last = time.time()
@@ -228,6 +230,7 @@ class Session:
             before=before,
             after=after,
             since=time.time() - self.worked,
+            hold=self.hold,
         )
         buffer: list[Body] = []
         partial: dict[int, str] = {}
