@@ -34,17 +34,17 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
 
 
 def repeated(step: Callable[[], object], steps: int) -> tuple[float, float]:
-    def loop() -> None:
+    def all_of_them() -> None:
         for _ in range(steps):
             step()
 
-    return timed(loop)
+    return timed(all_of_them)
 
 
 # --- ours -------------------------------------------------------------------------------
 
 
-def _run(**more: Any) -> Any:
+def loop(**more: Any) -> Any:
     from statecli import GraphBuilder, Run
 
     graph = (
@@ -59,7 +59,7 @@ def _run(**more: Any) -> Any:
 
 def statecli(steps: int, _: str) -> tuple[float, float]:
     """Every event is recorded in memory."""
-    run = _run()
+    run = loop()
     found = repeated(run.step, steps)
     assert run.data["x"] == steps
     assert len(run.events) == 1 + 3 * steps
@@ -72,7 +72,7 @@ def statecli_sqlite(steps: int, file: str) -> tuple[float, float]:
     from statecli.store.sqlite import SqliteStore
 
     store = SqliteStore(Path(file))
-    run = _run(store=store, task_id="r")
+    run = loop(store=store, task_id="r")
     found = repeated(run.step, steps)
     assert len(store.events("r")) == 1 + 3 * steps
     return found
@@ -118,7 +118,7 @@ def resume(steps: int, file: str) -> tuple[float, float]:
     from statecli.store.sqlite import SqliteStore
 
     store = SqliteStore(Path(file))
-    run = _run(store=store, task_id="r")
+    run = loop(store=store, task_id="r")
     for _ in range(steps // 3):
         run.step()
     store.close()
@@ -171,7 +171,7 @@ def noting(name: str) -> Callable[[Any], Any]:
 
 def history(steps: int, _: str) -> tuple[float, float]:
     """CPU of the tree of a run with a tenth of its points rebuilt, and of the run itself."""
-    run = _run()
+    run = loop()
     walked, _wall = repeated(run.step, steps)
 
     def rebuild() -> None:
@@ -203,7 +203,36 @@ def statemachine(steps: int, _: str) -> tuple[float, float]:
     return repeated(lambda: machine.send("go"), steps)
 
 
-def _burr(builder: Any) -> Any:
+def statemachine_sqlite(steps: int, file: str) -> tuple[float, float]:
+    """It keeps nothing by itself. So the plainest that keeps each step: one row, one commit, in the
+    same mode of SQLite as ours; the count is its data."""
+    import json
+    import sqlite3
+
+    create = import_module("statemachine.io").create_machine_class_from_definition
+    states = {
+        "a": {"initial": True, "on": {"go": [{"target": "b"}]}},
+        "b": {"on": {"go": [{"target": "a"}]}},
+    }
+    machine = create("Loop", states)()
+    kept = sqlite3.connect(file)
+    kept.execute("PRAGMA journal_mode=WAL")
+    kept.execute("PRAGMA synchronous=NORMAL")
+    kept.execute("CREATE TABLE steps (run TEXT, number INTEGER, state TEXT, data TEXT)")
+    data = {"x": 0}
+
+    def step() -> None:
+        machine.send("go")
+        data["x"] += 1
+        state = next(iter(machine.configuration)).id
+        row = ("r", data["x"], state, json.dumps(data))
+        with kept:
+            kept.execute("INSERT INTO steps VALUES (?, ?, ?, ?)", row)
+
+    return repeated(step, steps)
+
+
+def burr_loop(builder: Any) -> Any:
     core = import_module("burr.core")
 
     def counting(state: Any) -> Any:
@@ -220,20 +249,21 @@ def _burr(builder: Any) -> Any:
 
 def burr(steps: int, _: str) -> tuple[float, float]:
     builder = import_module("burr.core").ApplicationBuilder()
-    return repeated(_burr(builder).build().step, steps)
+    return repeated(burr_loop(builder).build().step, steps)
 
 
 def burr_sqlite(steps: int, file: str) -> tuple[float, float]:
     persister = import_module("burr.core.persistence").SQLitePersister(db_path=file)
     persister.initialize()
     builder = import_module("burr.core").ApplicationBuilder()
-    app = _burr(builder).with_identifiers(app_id="r", partition_key="p")
+    app = burr_loop(builder).with_identifiers(app_id="r", partition_key="p")
     found = repeated(app.with_state_persister(persister).build().step, steps)
     persister.connection.close()
     return found
 
 
-def _langgraph(steps: int, saver: Any) -> tuple[float, float]:
+def langgraph_loop(steps: int, saver: Any) -> tuple[Any, dict[str, Any]]:
+    """The graph, and the config that it is invoked with."""
     module = import_module("langgraph.graph")
     graph = module.StateGraph(Data)
     graph.add_node("a", count)
@@ -244,6 +274,11 @@ def _langgraph(steps: int, saver: Any) -> tuple[float, float]:
     graph.add_conditional_edges("b", lambda s: module.END if s["x"] >= steps else "a", ways)
     app = graph.compile(checkpointer=saver) if saver else graph.compile()
     config = {"recursion_limit": 10 * steps, "configurable": {"thread_id": "1"}}
+    return app, config
+
+
+def _langgraph(steps: int, saver: Any) -> tuple[float, float]:
+    app, config = langgraph_loop(steps, saver)
     return timed(lambda: app.invoke({"x": 0}, config))
 
 

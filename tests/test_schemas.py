@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 from enum import Enum
-from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
 
 import pytest
@@ -26,7 +25,6 @@ except ImportError:  # those who only use files never need it
     pydantic = None
 BaseModel: Any = pydantic.BaseModel if pydantic else object
 needs_pydantic = pytest.mark.skipif(BaseModel is object, reason="pydantic is not installed")
-SEED = Path("/work/shared/seeds/002_f44676e3a92620ae.txt")
 
 
 class AsModel(BaseModel):
@@ -317,30 +315,3 @@ def test_pydantic_is_not_imported_for_other_schemas() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-def blocks() -> list[str]:
-    """The code of document 002: from an import to the next line of prose."""
-    found: list[str] = []
-    lines: list[str] = []
-    for line in [*SEED.read_text(encoding="utf-8").splitlines(), "Prose."]:
-        code = re.match(r"(from|import|@|class|def|    |Dynamic\w+ =|\s*$)", line)
-        if lines and not code:
-            found.append("\n".join(lines))
-            lines = []
-        if code and (lines or line.startswith("from ")):
-            lines.append(line)
-    return found
-
-
-@needs_pydantic
-@pytest.mark.skipif(not SEED.is_file(), reason="the documents are not here")
-def test_002_its_code_runs_with_our_names() -> None:
-    seen = blocks()
-    assert len(seen) == 3
-    for block in seen:
-        ours = re.sub(r"evofabric\.core\.(graph|typing)", "statecli.evofabric", block)
-        names: dict[str, Any] = {"__name__": "document"}
-        exec(ours, names)
-    assert StateUpdater.registered("append_list")
-    assert list(fields_from(names["DynamicStateSchema"])) == ["messages"]

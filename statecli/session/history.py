@@ -71,6 +71,7 @@ class History(Mapping[int, Point]):
         self._kept: dict[int, Snapshot] = {}
         self._undone: dict[int, int] = {}
         self._lines: dict[int, int] = {}
+        self._near = (0, Snapshot())  # the last rebuild: the next point is but one step from it
         self._read()
 
     # --- the tree -------------------------------------------------------------------------------
@@ -116,12 +117,19 @@ class History(Mapping[int, Point]):
             raise KeyError(f"the run has events 1 to {len(self.events)}, not {number}")
         chain: list[int] = []
         at = number
-        while at not in self._kept:
+        near, snapshot = self._near
+        while at and at != near and at not in self._kept:
             chain.append(at)
             at = self._lines[at]
-        snapshot = self._kept[at]
+        if at != near:
+            snapshot = self._kept[at] if at else Snapshot()
         for one in reversed(chain):
-            snapshot = apply(self.graph, snapshot, self.events[one - 1].body)
+            body = self.events[one - 1].body
+            if type(body) is not Undone:  # that leaves the run as it was after another event
+                snapshot = apply(self.graph, snapshot, body)
+            if one % self.EVERY == 1:
+                self._kept[one] = snapshot
+        self._near = (number, snapshot)
         return snapshot
 
     def at(self, number: int) -> Mapping[str, Any]:
@@ -143,34 +151,35 @@ class History(Mapping[int, Point]):
     # --- reading --------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Fold all events once. An undone one is followed by none of those that come later."""
-        snapshot, last = Snapshot(), 0
+        """Note what follows what, without folding anything. An undone event is followed by none of
+        those that come later."""
+        last, split = 0, False
         tips: dict[int, tuple[int, ...]] = {}
-        wanted = {event.body.to for event in self.events if isinstance(event.body, Undone)}
+        wanted = {event.body.to for event in self.events if type(event.body) is Undone}
         kept: dict[int, dict[int, tuple[int, ...]]] = {}
         for event in self.events:
             body, number = event.body, event.number
             if isinstance(body, Undone):
-                snapshot = self.snapshot(body.to)
                 tips = dict(kept[body.to])
-                self._kept[number] = snapshot
+                self._lines[number] = body.to
             else:
-                split = bool(snapshot.branches)
-                snapshot = apply(self.graph, snapshot, body)
                 self._lines[number] = last
-                if number % self.EVERY == 1:
-                    self._kept[number] = snapshot
                 if type(body) in _TELLING or (
                     isinstance(body, Entered | Jumped) and body.forgotten
                 ):
+                    split = split or type(body) is Split
                     self._note(number, body, tips)
-                if split and isinstance(body, Ended) and not snapshot.branches:
+                if split and isinstance(body, Ended) and self._ends_all(last, number):
                     ends = tuple(sorted({n for numbers in tips.values() for n in numbers}))
                     self._points[number] = Point(number, ends, body.token, body.state, "ended", {})
-                    tips = {snapshot.token.id: (number,)}
+                    tips = {self.snapshot(number).token.id: (number,)}
             if number in wanted:
                 kept[number] = dict(tips)
             last = number
+
+    def _ends_all(self, last: int, number: int) -> bool:
+        """Whether an event is the end of the last branch: what all of them did is folded there."""
+        return bool(self.snapshot(last).branches) and not self.snapshot(number).branches
 
     def _note(self, number: int, body: Body, tips: dict[int, tuple[int, ...]]) -> None:
         """Put the point of an event into the tree. `tips`: for each token the points it is at."""

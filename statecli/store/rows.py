@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -72,13 +72,49 @@ def dumped(body: Body) -> str:
 
 def loaded(name: str, text: str) -> Body:
     """The body that `dumped` wrote. ValueError where the row is not one."""
+    return _body(name, text, _fields(text))
+
+
+#: So many rows are read as one text: few enough to stay in a near cache.
+_AT_ONCE = 64
+
+
+def all_loaded(rows: Sequence[tuple[str, str]]) -> list[Body]:
+    """The bodies of rows: (name, text). ValueError where one is none.
+
+    They are read as one array, which knows the names of the fields after the first of them: a third
+    of the time. Where that is not one value a row, each is read by itself.
+    """
+    found: list[Body] = []
+    for start in range(0, len(rows), _AT_ONCE):
+        some = rows[start : start + _AT_ONCE]
+        try:
+            values = _decode(f"[{','.join([text for _, text in some])}]")[0]
+        except (ValueError, RecursionError):
+            values = []
+        if len(values) != len(some):
+            found += [loaded(name, text) for name, text in some]
+        else:
+            found += [
+                _body(name, text, value) for (name, text), value in zip(some, values, strict=True)
+            ]
+    return found
+
+
+def _fields(text: str) -> Any:
+    try:
+        return _decode(text)[0]
+    except RecursionError as error:
+        raise ValueError(f"not an event: {error}") from None
+
+
+def _body(name: str, text: str, fields: Any) -> Body:
     kind = BODIES.get(name)
     if kind is None:
         raise ValueError(f"no event is named '{name}'")
+    if not isinstance(fields, dict):
+        raise ValueError("an event is a JSON object")
     try:
-        fields = _decode(text)[0]
-        if not isinstance(fields, dict):
-            raise ValueError("an event is a JSON object")
         if '"$' in text:
             fields = {key: _read(value) if key in _DATA else value for key, value in fields.items()}
         for key in _LISTED[kind]:
