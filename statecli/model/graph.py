@@ -110,6 +110,26 @@ class State(NamedTuple):
         return self.kind in PLAN_KINDS
 
     @property
+    def ends(self) -> bool:
+        """Whether a run is over here."""
+        return self.kind == "terminal" or (self.kind == FUNCTION and not self.transitions)
+
+    @property
+    def answers(self) -> bool:
+        """Whether its body is a Python object that names the next state itself."""
+        return self.kind == FUNCTION and hasattr(self.settings.get("body"), "execute")
+
+    @property
+    def routed(self) -> bool:
+        """Whether its transitions decide where it goes on; a custom kind does as it likes."""
+        return self.kind in KINDS or (self.kind == FUNCTION and not self.answers)
+
+    @property
+    def tells_writes(self) -> bool:
+        """Whether `writes` names all that its body may write; nobody reads the code of a body."""
+        return self.kind in KINDS or (self.kind == FUNCTION and "writes" in self.settings)
+
+    @property
     def fans_out(self) -> bool:
         transition = self.settings.get("transition")
         return isinstance(transition, dict) and transition.get("fanout") == "all"
@@ -146,7 +166,7 @@ class Graph:
 
     __slots__ = (
         "bare", "declares_fields", "entries", "fields", "form", "initial", "initial_path", "joins",
-        "limits", "memory", "settings", "states",
+        "limits", "memory", "origin", "settings", "states",
     )  # fmt: skip
 
     def __init__(
@@ -173,15 +193,19 @@ class Graph:
         self.settings = settings
         self.bare = bare
         self.memory: dict[str, Any] = {}
+        #: Where it comes from: a document with its issues, or the calls that built it.
+        self.origin: Any = None
         #: The states that wait for several branches; None until a run asks (kernel/joins.py).
         self.joins: frozenset[str] | None = None
 
     def with_limits(self, **limits: object) -> Graph:
         """The same graph with some limits set otherwise."""
-        return Graph(
+        found = Graph(
             self.form, self.initial, self.initial_path, self.states, self.fields, self.entries,
             self.declares_fields, {**self.limits, **limits}, self.settings, self.bare,
         )  # fmt: skip
+        found.origin = self.origin
+        return found
 
     @property
     def is_plan(self) -> bool:
