@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from statecli.model.guard import Guard
+from statecli.model.room import upstairs
 from statecli.model.span import Path
 
 if TYPE_CHECKING:
     from enum import Enum
 
+    from statecli.model.diagnostic import Diagnostic
+
 #: No settings, no limits. Nobody writes into it: values are never changed in place.
 NOTHING: Mapping[str, object] = MappingProxyType({})
+NOTHING_SET: Mapping[str, str] = MappingProxyType({})
 #: The target that ends a plan.
 END = "__end__"
 PLAN_KINDS = frozenset({"strict", "loose", "goal"})
@@ -224,6 +228,32 @@ class Graph:
                 member += "_"
             members[member] = name
         return Enum("States", members, type=str)  # type: ignore[return-value]  # of these names
+
+    def lint(
+        self,
+        *,
+        select: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        extend_select: Sequence[str] = (),
+        severity: Mapping[str, str] = NOTHING_SET,
+        strict: bool = False,
+        verify: bool = True,
+        inputs: Sequence[str] = (),
+        config: str | bool = True,
+    ) -> list[Diagnostic]:
+        """What is wrong with the graph, for a test: ``assert not graph.lint()``.
+
+        Empty where `statecli validate` would end with 0: errors count, with `strict` warnings too
+        (the others are in its attribute `milder`). The options are those of `validate`; `inputs`
+        are the fields that every run is given at its start (a graph built in Python may else be
+        given any). `config`: the nearest statecli.toml or pyproject.toml is read (True), none
+        (False), or this file. ValueError for a rule that does not exist.
+        """
+        found: list[Diagnostic] = upstairs("statecli.lint.from_python:lint_graph")(
+            self, select=select, ignore=ignore, extend_select=extend_select, severity=severity,
+            strict=strict, verify=verify, inputs=inputs, config=config,
+        )  # fmt: skip
+        return found
 
     def roots(self) -> list[str]:
         """Where a run may begin: the entry transitions if there are any, else the initial state."""
