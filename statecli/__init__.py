@@ -8,8 +8,8 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 __all__ = [
-    "GraphBuilder", "Run", "__version__", "default", "expr", "lint", "load", "register_reducer",
-    "when",
+    "GraphBuilder", "Hooks", "Run", "__version__", "default", "expr", "lint", "load",
+    "register_reducer", "when",
 ]  # fmt: skip
 
 TYPE_CHECKING = False  # `typing` itself would cost more than all of this file
@@ -17,16 +17,19 @@ if TYPE_CHECKING:
     from statecli.kernel.reducers import register_reducer
     from statecli.lint.linter import lint
     from statecli.load.loader import load
-    from statecli.session.builder import GraphBuilder, default, expr, when
+    from statecli.session.builder import GraphBuilder
+    from statecli.session.guards import default, expr, when
+    from statecli.session.hooks import Hooks
     from statecli.session.run import Run
 
 _NAMES = {
     "GraphBuilder": "statecli.session.builder",
+    "Hooks": "statecli.session.hooks",
     "Run": "statecli.session.run",
-    "default": "statecli.session.builder",
-    "expr": "statecli.session.builder",
+    "default": "statecli.session.guards",
+    "expr": "statecli.session.guards",
     "register_reducer": "statecli.kernel.reducers",
-    "when": "statecli.session.builder",
+    "when": "statecli.session.guards",
 }
 
 

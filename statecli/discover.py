@@ -29,7 +29,8 @@ class Candidate(NamedTuple):
 class Search:
     """Finds the files that the words of a command line mean, each once, in order.
 
-    `python`: words like ``package.module:graph`` mean graphs in Python code. `groups` has for each folder and pattern what was found there (named files included);
+    `python`: words like ``package.module:graph`` mean graphs in Python code.
+    `groups` has for each folder and pattern what was found there (named files included);
     `trouble` what was in the way of finding more.
     """
 

@@ -99,7 +99,7 @@ def test_001_inputs_reach_the_first_step_only() -> None:
     """ "This will only apply to the first action."."""
     run = Run(chat(), data={"chat_history": []})
     with pytest.raises(MissingInput):
-        run.run(halt_after=["nothing"], inputs={"prompt": "hi"})
+        run.run(halt_after=[], inputs={"prompt": "hi"})
     assert run.data["chat_history"] == ["hi", "HI"]
     assert run.state == "human_input"
 

@@ -75,8 +75,10 @@ class Sources:
             hint = f" ({error.hint})" if error.hint else ""
             self.trouble.append(f"{error.message}{hint}")
             return
-        config = self.settings.of(found.document.path)
-        yield Source(word, b"", found.document, config, None, found)
+        document = found.loaded.document
+        config = self.settings.of(document.path)
+        config = config._replace(inputs=(*config.inputs, *found.given))
+        yield Source(word, b"", document, config, None, found.loaded)
 
     def _read(self, candidate: Candidate) -> bytes | None:
         """What stands in a file; None if it cannot be read, which is told at the end."""

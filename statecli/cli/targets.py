@@ -10,13 +10,15 @@ import os
 import sys
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from statecli.lint.from_python import loaded
 from statecli.load.loader import Loaded
 from statecli.model.graph import Graph
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
+from statecli.session.walk import Walk
+from statecli.tools.python import beside
 
 #: Longer messages of other people's errors are cut.
 _LONGEST = 300
@@ -31,29 +33,36 @@ def need(allowed: bool, word: str) -> None:
         )
 
 
-def load(word: str) -> Loaded:
-    """The graph that ``module:name`` is, with the file that builds it. What its code prints goes to
-    standard error. Raises Unable, with the place in the module, for all that goes wrong."""
+class Target(NamedTuple):
+    """A graph with the file that builds it, and the fields that are set where it is a run that has
+    data already."""
+
+    loaded: Loaded
+    given: tuple[str, ...]
+
+
+def load(word: str) -> Target:
+    """The graph that ``module:name`` is. What its code prints goes to standard error. Raises
+    Unable, with the place in the module, for all that goes wrong."""
     name, _, path = word.partition(":")
     if name.endswith(".py"):
         raise Unable(f"{word}: a graph in Python is named by its module", _rewritten(word))
     for part in (*name.split("."), *path.split(".")):
         if not part.isidentifier():
             raise Unable(f"{word}: '{part}' is no name in Python", "write package.module:graph")
-    with _aside():
+    with _aside(), beside(os.getcwd()):
         try:
             found: Any = _module(word, name)
             for part in path.split("."):
                 found = _attribute(word, found, part)
-            graph = _graph(word, found)
+            graph, given = _graph(word, found)
         except (Unable, KeyboardInterrupt):
             raise
         except BaseException as error:
             _failed(word, error)
-    read = loaded(graph)
     if not graph.states:
         raise Unable(f"{word}: this graph has no states")
-    return read
+    return Target(loaded(graph), given)
 
 
 def _rewritten(word: str) -> str:
@@ -66,8 +75,6 @@ def _rewritten(word: str) -> str:
 def _module(word: str, name: str) -> ModuleType:
     """Import as ``python -m`` would: the current folder comes first."""
     folder = os.getcwd()
-    if not {"", folder} & set(sys.path[:1]):
-        sys.path.insert(0, folder)
     importlib.invalidate_caches()
     try:
         return importlib.import_module(name)
@@ -95,17 +102,20 @@ def _attribute(word: str, found: Any, name: str) -> Any:
     raise Unable(f"{word}: '{own}' has no '{name}'", did_you_mean(name, names))
 
 
-def _graph(word: str, found: Any) -> Graph:
-    """The graph that something is, has, builds or gives."""
+def _graph(word: str, found: Any) -> tuple[Graph, tuple[str, ...]]:
+    """The graph that something is, has, builds or gives; and the data of a run."""
+    given: tuple[str, ...] = ()
     for _ in range(5):
         if isinstance(found, Graph):
-            return found
+            return found, given
+        if isinstance(found, Walk):
+            given = tuple(found.data)
         if isinstance(found, Loaded):
             path = found.document.path
             raise Unable(f"{word}: {path} is no graph", f"statecli validate {path} says why")
         if not isinstance(found, type):
-            inner = getattr(found, "graph", None)
-            if isinstance(inner, Graph) or isinstance(getattr(inner, "graph", None), Graph):
+            inner = _inside(found)
+            if inner is not None:
                 found = inner
                 continue
         build = None if isinstance(found, type) else getattr(found, "build", None)
@@ -113,6 +123,16 @@ def _graph(word: str, found: Any) -> Graph:
             break
         found = _called(word, build or found)
     raise Unable(f"{word}: this is a {type(found).__name__}, no graph", f"name {_KINDS}")
+
+
+def _inside(found: Any) -> Any:
+    """The graph of a run, of an application (its run is `inner`), of a machine (`get_graph`)."""
+    for name in ("graph", "inner"):
+        inner = getattr(found, name, None)
+        if isinstance(inner, Graph) or isinstance(getattr(inner, "graph", None), Graph):
+            return inner
+    give = getattr(found, "get_graph", None)
+    return give() if callable(give) else None
 
 
 def _called(word: str, function: Any) -> Any:

@@ -8,7 +8,7 @@ world does, and whoever reads the stream stores it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 from statecli.engine.branches import Branches
@@ -40,8 +40,8 @@ from statecli.model.guard import GuardMissingField
 from statecli.model.ports import AuthRequired, EndOfInput, ModelError, Unanswered, World
 from statecli.model.snapshot import Snapshot
 
-#: Asked with the snapshot; True stops the run there.
-Stop = Callable[[Snapshot], bool]
+#: Asked with the snapshot; True stops the run there. One that waits for something is awaited.
+Stop = Callable[[Snapshot], bool | Awaitable[bool]]
 _Pieces = AsyncIterator[Delta | None]
 
 
@@ -161,7 +161,7 @@ class Engine:
         if work is None:
             if not self._goes_on(state, step):
                 return
-            if self.before is not None and self.before(self.snapshot):
+            if self.before is not None and await self._stops(self.before):
                 self.stopped = True
                 return
             self._ran.append(name)
@@ -189,8 +189,12 @@ class Engine:
                 async for piece in pieces:
                     yield piece
         running = not self.stopped and self.snapshot.status == "running"
-        if running and self.after is not None and self.after(self.snapshot):
+        if running and self.after is not None and await self._stops(self.after):
             self.stopped = True
+
+    async def _stops(self, stop: Stop) -> bool:
+        found = stop(self.snapshot)
+        return found if isinstance(found, bool) else await found
 
     def _interrupted(self, name: str, why: str) -> None:
         """Nobody answers: the step begins anew when the run is taken up again."""

@@ -18,7 +18,7 @@ def given(data_type: Any, data: Mapping[str, Any]) -> Any:
     found = dict(data)
     for key, value in data.items():
         if type(value) not in FIXED:
-            found[key] = _copied(value)
+            found[key] = copied(value)
     return found if data_type is None else _typed(data_type, found)
 
 
@@ -47,6 +47,6 @@ def fields_of(value: Any) -> dict[str, Any]:
     return dict(vars(value))
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """A body may change what it gets, and gets a list where it expects one."""
     return copy.deepcopy(list(value) if isinstance(value, Messages) else value)

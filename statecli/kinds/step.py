@@ -23,10 +23,11 @@ STREAM_SECONDS = 1.0
 
 class Delta(NamedTuple):
     """A piece of text on its way to the person; shown, not stored. `token`: whose, of a run that
-    has split."""
+    has split. `item`: what a body in Python streams that is no text."""
 
     text: str
     token: int = 0
+    item: Any = None
 
 
 class Answer(NamedTuple):

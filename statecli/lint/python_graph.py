@@ -230,6 +230,7 @@ class _Places:
     def _of_code(self, body: Any) -> Spot | None:
         """Where a function, or the class of an object, is defined."""
         code = _code(body)
+        body = getattr(body, "source", body) if inspect.isfunction(body) else body
         kind = body if isinstance(body, type) else type(body)
         if code is None:
             return None
@@ -299,13 +300,16 @@ def _code(body: Any) -> CodeType | None:
     for _ in range(20):
         if isinstance(body, functools.partial):
             body = body.func
+        elif inspect.isfunction(body) and hasattr(body, "source"):
+            body = body.source  # a body of ours around the person's own
         elif inspect.isroutine(body) and hasattr(body, "__wrapped__"):
             body = body.__wrapped__
         else:
             break
     if not inspect.isroutine(body):
         kind = body if isinstance(body, type) else type(body)
-        body = getattr(kind, "execute", None) or getattr(kind, "__call__", None)  # noqa: B004
+        methods = (getattr(kind, name, None) for name in ("execute", "run", "__call__"))
+        body = next((method for method in methods if method is not None), None)
     code = getattr(body, "__code__", None)
     return code if isinstance(code, CodeType) else None
 

@@ -122,12 +122,23 @@ class Expr(NamedTuple):
         return hash((Expr, self.text))
 
 
-@_by_meaning
 class Opaque(NamedTuple):
-    """Decided in code that nobody here can read."""
+    """Decided in code that nobody here can read; a `function` of the data, where there is one, is
+    asked when the run is there."""
 
     text: str
     path: Path = ()
+    function: Callable[[Mapping[str, Any]], Any] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Opaque)
+            and self.text == other.text
+            and self.function is other.function
+        )
+
+    def __hash__(self) -> int:
+        return hash((Opaque, self.text, self.function))
 
 
 @_by_meaning
@@ -240,7 +251,9 @@ def _truth(guard: Guard, view: View) -> bool | None:
         return _negate(_truth(guard.child, view))
     if isinstance(guard, Expr):
         return _expr(guard, view)
-    return None if isinstance(guard, Opaque) else False
+    if isinstance(guard, Opaque):
+        return None if guard.function is None else bool(guard.function(view.data))
+    return False
 
 
 def _negate(value: bool | None) -> bool | None:

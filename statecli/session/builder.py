@@ -8,40 +8,17 @@ from typing import Any, NamedTuple
 
 from statecli.model.calls import Built, Call, calling
 from statecli.model.graph import FUNCTION, Field, Graph, State, Transition
-from statecli.model.guard import Guard, invalid
 from statecli.session.function import is_plain
+from statecli.session.guards import When, default
 from statecli.session.schema import fields_from, is_plain_dict
 
-
-class When:
-    """All of these hold: ``when(x=1, amount__gt=5)``, or an expression: ``expr("x > 1")``."""
-
-    def __init__(self, guard: Guard | None) -> None:
-        self.guard = guard
+#: The option with which another builder of ours says where it was called.
+_PLACE = "place of the call"
 
 
-def when(**conditions: Any) -> When:
-    """A guard from keyword arguments, with the suffixes of model.md 2.1."""
-    return _read(conditions)
-
-
-def expr(text: str) -> When:
-    """A guard in the expression language. ValueError where it is not one."""
-    return _read(text)
-
-
-#: No guard: the way that is taken when none before it was.
-default = When(None)
-
-
-def _read(value: Any) -> When:
-    from statecli.load.guardtext import GuardReader
-
-    issues: list[Any] = []
-    guard = GuardReader(issues, in_goal=False).when(value, ())
-    if guard is not None and invalid(guard) is not None:
-        raise ValueError(f"{value!r}: {getattr(issues[0], 'message', issues[0])}")
-    return When(guard)
+def placed(call: Call, number: int) -> Mapping[str, Any]:
+    """The options of a transition that stands somewhere else than in the call at work."""
+    return {_PLACE: (call, number)}
 
 
 class _Way(NamedTuple):
@@ -72,7 +49,7 @@ class GraphBuilder:
         self._tags: dict[str, tuple[str, ...]] = {}
         self._type: Any = None
         self._named: dict[str, Call] = {}
-        self._declared: dict[str, Call] = {}
+        self._specified: dict[str, Call] = {}
         self._schemas: list[Any] = []
 
     def with_schema(self, schema: Any) -> GraphBuilder:
@@ -123,16 +100,17 @@ class GraphBuilder:
             sources = [source] if isinstance(source, str) else list(source)
             guard = next((item for item in more if isinstance(item, When)), default)
             options = next((item for item in more if isinstance(item, Mapping)), {})
-            unknown = options.keys() - {"group", "state_filter"}
+            unknown = options.keys() - {"group", "state_filter", _PLACE}
             if unknown or any(not isinstance(item, When | Mapping) for item in more):
                 raise ValueError(f"a transition is (from, to, when, {{group, state_filter}}), not "
                                  f"{(source, target, *more)!r}")  # fmt: skip
-            self._transitions.append(_Way(sources, target, guard, options, (call, number)))
+            self._transitions.append(_Way(sources, target, guard, options,
+                                          options.get(_PLACE, (call, number))))  # fmt: skip
         return self
 
     def with_fields(self, **fields: Any) -> GraphBuilder:
         """Declared fields: name to a mapping as under `fields` in a file."""
-        self._declared.update(dict.fromkeys(fields, calling()))
+        self._specified.update(dict.fromkeys(fields, calling()))
         for name, spec in fields.items():
             values = tuple(spec.get("values", ()))
             self._fields[name] = Field(
@@ -183,6 +161,7 @@ class GraphBuilder:
         states = {
             name: State(name, FUNCTION, (), tuple(routes[name]),
                         description=inspect.getdoc(body) or "",
+                        reads=_declared(body, "reads"), writes=_declared(body, "writes"),
                         settings={"body": body, "tags": self._tags.get(name, ()),
                                   "plain": is_plain(body), **self._settings.get(name, {})})
             for name, body in self._states.items()
@@ -190,5 +169,11 @@ class GraphBuilder:
         settings: Mapping[str, Any] = {"data_type": self._type} if self._type else {}
         graph = Graph("states", initial, None, states, self._fields, settings=settings,
                       declares_fields=bool(self._fields), limits={"max_steps": 10**9})  # fmt: skip
-        graph.origin = Built(self._named, places, self._declared, tuple(self._schemas))
+        graph.origin = Built(self._named, places, self._specified, tuple(self._schemas))
         return graph
+
+
+def _declared(body: Any, name: str) -> tuple[str, ...]:
+    """The fields that a function says it reads or writes, by an attribute of this name."""
+    found = getattr(body, name, ()) if inspect.isfunction(body) else ()
+    return tuple(found) if isinstance(found, list | tuple) else ()

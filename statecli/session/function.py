@@ -6,14 +6,14 @@ import copy
 import inspect
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from statecli.kernel.change import change
 from statecli.kernel.difference import difference, reducer_of
 from statecli.kernel.given import FIXED, fields_of, given
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, Step
-from statecli.model.event import Changed
+from statecli.model.event import Changed, Filtered
 from statecli.model.graph import Graph, State
 
 _NONE: Mapping[str, Any] = {}
@@ -42,23 +42,39 @@ def new_id() -> str:
     return uuid.uuid4().hex[:12]
 
 
+class Outcome(NamedTuple):
+    """What a body may give back where its result is not its delta: the `result` is that of the
+    step, the `delta` goes into the data, and the fields it `forgets` are gone from it."""
+
+    result: Any
+    delta: Mapping[str, Any] = {}
+    forgets: tuple[str, ...] = ()
+
+
+class Item(NamedTuple):
+    """What a generator may yield that is neither text nor its delta: `stream_result` gives `value`
+    as it is. It is not stored."""
+
+    value: Any
+
+
 class MissingInput(ValueError):
     """A state needs an input that was not given; raised before the step."""
 
 
 class FunctionBody:
     """Runs the function states of one graph for `machine`. `inputs` go to the next step only;
-    `results` are what the bodies of the last step gave back (by token), `error` what one raised.
+    `results` are what the bodies of the last step gave back (by token), `errors` what they raised.
     `waits`: there is an event loop, so that a body may wait for something."""
 
-    def __init__(self, machine: Any, graph: Graph, *, waits: bool) -> None:
+    def __init__(self, machine: Any, graph: Graph) -> None:
         self.machine = machine
         self.graph = graph
-        self.waits = waits
+        self.waits = False
         self.data_type: Any = graph.settings.get("data_type")
         self.inputs: Mapping[str, Any] = {}
         self.results: dict[int, Any] = {}
-        self.error: Exception | None = None
+        self.errors: dict[int, Exception] = {}
         #: Nothing about a delta has to be checked, unless it adds to the conversation.
         self._simple = not graph.fields and not graph.declares_fields
         self._parameters: dict[int, list[inspect.Parameter]] = {}
@@ -86,23 +102,37 @@ class FunctionBody:
         body: Any = state.settings["body"]
         data = to.snapshot.data
         result = body(given(self.data_type, data))
+        if type(result) is Outcome:
+            self._outcome(to, to.snapshot.tokens[0].id, state, result)
+            return result.result
         if result:
-            delta = self._delta(state, result)
-            number = to.snapshot.tokens[0].id
-            if self._simple and "messages" not in delta:
-                to.emit(_new(Changed, (number, state.name, delta, _NONE, _NONE, "", False)))
-            else:
-                change(to, number, delta, new_id)
+            self._record(to, to.snapshot.tokens[0].id, state, result)
         return result
+
+    def _record(self, to: Recorder, number: int, state: State, result: Any) -> None:
+        """Record what a function gave back as its delta."""
+        delta = self._delta(state, result)
+        if self._simple and "messages" not in delta:
+            to.emit(_new(Changed, (number, state.name, delta, _NONE, _NONE, "", False)))
+        else:
+            change(to, number, delta, new_id)
+
+    def _outcome(self, to: Recorder, number: int, state: State, outcome: Outcome) -> None:
+        """Record the delta of a body whose result is something else, and what it forgets."""
+        if outcome.delta:
+            self._record(to, number, state, outcome.delta)
+        data = to.snapshot.data
+        if any(key in data for key in outcome.forgets):
+            kept = tuple(key for key in data if key not in outcome.forgets)
+            to.emit(Filtered(number, state.name, kept))
 
     async def __call__(self, step: Step) -> AsyncIterator[Delta | None]:
         """One body: a deep copy of the data in, a delta out."""
-        self.error = None
         try:
             async for piece in self._run(step):
                 yield piece
         except Exception as error:
-            self.error = error
+            self.errors[step.number] = error
             raise
         yield None
 
@@ -118,12 +148,17 @@ class FunctionBody:
         result = body(self._given(step.snapshot.data), **inputs)
         if inspect.isgenerator(result) or inspect.isasyncgen(result):
             pieces = _Pieces(result)
-            async for text in pieces.texts():
-                yield Delta(text)
+            async for piece in pieces.deltas():
+                yield piece
             result = pieces.delta
-        result = self.results[step.number] = await self._waited(step.state, result)
+        result = await self._waited(step.state, result)
+        if isinstance(result, Outcome):
+            self.results[step.number] = result.result
+            self._outcome(step.to, step.number, step.state, result)
+            return
+        self.results[step.number] = result
         if result:
-            step.change(self._delta(step.state, result))
+            self._record(step.to, step.number, step.state, result)
 
     async def _waited(self, state: State, result: Any) -> Any:
         if not inspect.isawaitable(result):
@@ -195,19 +230,21 @@ _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class _Pieces:
-    """What a generator yields: text on its way to the person; the last mapping (or what it returns)
-    is its delta."""
+    """What a generator yields: text on its way to the person, or an `Item`; the last mapping or
+    `Outcome` (or what it returns) is its delta."""
 
     def __init__(self, result: Any) -> None:
         self.result = result
         self.delta: Any = None
 
-    async def texts(self) -> AsyncIterator[str]:
+    async def deltas(self) -> AsyncIterator[Delta]:
         async for piece in self._each():
-            if isinstance(piece, Mapping):
+            if isinstance(piece, Mapping | Outcome):
                 self.delta = piece
+            elif isinstance(piece, Item):
+                yield Delta("", item=piece.value)
             else:
-                yield str(piece)
+                yield Delta(str(piece))
 
     async def _each(self) -> AsyncIterator[Any]:
         if inspect.isasyncgen(self.result):

@@ -6,7 +6,6 @@ Made of the events alone: what was undone, every branch of a split and every for
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from statecli.kernel.apply import apply
@@ -30,6 +29,7 @@ from statecli.model.event import (
 )
 from statecli.model.graph import Graph
 from statecli.model.snapshot import Snapshot
+from statecli.session.data import Data
 
 
 class Point(NamedTuple):
@@ -129,7 +129,7 @@ class History(Mapping[int, Point]):
         snapshot = self.snapshot(number)
         token = getattr(self.events[number - 1].body, "token", None)
         branch = snapshot.branches.get(token) if token is not None else None
-        return MappingProxyType(dict(branch.data if branch is not None else snapshot.data))
+        return Data(branch.data if branch is not None else snapshot.data)
 
     def compare(self, one: int, other: int) -> list[Difference]:
         """The fields in which the data after two events differs, in the order of the first."""
