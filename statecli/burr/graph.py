@@ -10,17 +10,21 @@ from typing import Any, NamedTuple, Self
 from statecli.burr.action import Action, named
 from statecli.burr.body import body_of
 from statecli.burr.drawing import drawn
+from statecli.model.calls import Call, calling
 from statecli.model.graph import Graph as OurGraph
 from statecli.session.builder import GraphBuilder as OurBuilder
+from statecli.session.builder import placed
 from statecli.session.guards import When, default
 
 
 class Transition(NamedTuple):
-    """From one action to another, where the condition holds."""
+    """From one action to another, where the condition holds. `place`: by which call it was made,
+    and as which of its arguments."""
 
     from_: Action
     to: Action
     condition: When
+    place: tuple[Call, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,8 @@ class Graph:
         if made is None:
             bodies = {action.name: body_of(action) for action in self.actions}
             tags = {action.name: list(action.tags) for action in self.actions if action.tags}
-            ways = [(t.from_.name, t.to.name, t.condition) for t in self.transitions]
+            ways = [(t.from_.name, t.to.name, t.condition, placed(*t.place) if t.place else {})
+                    for t in self.transitions]  # fmt: skip
             builder = OurBuilder().with_states(**bodies).with_tags(**tags)
             made = builder.with_transitions(*ways).with_initial(entrypoint).build()
             made = self._made.setdefault(entrypoint, made)
@@ -84,7 +89,7 @@ class GraphBuilder:
 
     def __init__(self) -> None:
         self.actions: list[Action] = []
-        self.transitions: list[tuple[str, str, When]] = []
+        self.transitions: list[tuple[str, str, When, tuple[Call, int] | None]] = []
 
     def with_actions(self, *action_list: Any, **action_dict: Any) -> Self:
         """Decorated functions (named as they are) and Actions, or both by a name. ValueError for
@@ -96,19 +101,21 @@ class GraphBuilder:
     def with_transitions(self, *transitions: Sequence[Any]) -> Self:
         """``(from, to)`` or ``(from, to, condition)``; `from` may be a list. They are tried in
         their order."""
-        for source, target, *more in transitions:
+        call = calling(len(transitions))
+        for number, (source, target, *more) in enumerate(transitions):
             if len(more) > 1 or not all(isinstance(item, When) for item in more):
                 raise ValueError(f"a transition is (from, to) or (from, to, condition), not "
                                  f"{(source, target, *more)!r}")  # fmt: skip
             condition = more[0] if more else default
             sources = source if isinstance(source, list | tuple) else [source]
-            self.transitions += [(name, target, condition) for name in sources]
+            self.transitions += [(name, target, condition, (call, number)) for name in sources]
         return self
 
     def with_graph(self, graph: Graph) -> Self:
         """All that another graph has."""
         self.actions += graph.actions
-        self.transitions += [(t.from_.name, t.to.name, t.condition) for t in graph.transitions]
+        self.transitions += [(t.from_.name, t.to.name, t.condition, t.place)
+                             for t in graph.transitions]  # fmt: skip
         return self
 
     def build(self) -> Graph:
@@ -122,7 +129,7 @@ class GraphBuilder:
                 raise ValueError(f"two actions are named '{action.name}'")
             actions[action.name] = action
         always: set[str] = set()
-        for source, target, condition in self.transitions:
+        for source, target, condition, _ in self.transitions:
             for name in (source, target):
                 if name not in actions:
                     raise ValueError(f"no action is named '{name}': with_actions({name}=...)")
@@ -130,5 +137,6 @@ class GraphBuilder:
                 raise ValueError(f"'{source}' -> '{target}' is never taken: '{source}' has a way "
                                  "without a condition before it")  # fmt: skip
             always.update([source] if condition.guard is None else [])
-        ways = [Transition(actions[a], actions[b], when) for a, b, when in self.transitions]
+        ways = [Transition(actions[a], actions[b], when, place)
+                for a, b, when, place in self.transitions]  # fmt: skip
         return Graph(list(actions.values()), ways)
