@@ -16,7 +16,6 @@ from typing import Any
 
 from step_loop import burr_loop, langgraph_loop, loop, timed
 
-
 #: What is imported before the clock starts.
 MODULES = {
     "statecli": ("statecli.session.history", "statecli.session.run", "statecli.store.sqlite"),
@@ -33,7 +32,7 @@ def statecli_keep(steps: int, file: str) -> None:
         run.step()
 
 
-def statecli_read(steps: int, file: str) -> list[int]:
+def statecli_read(_steps: int, file: str) -> list[int]:
     """Every point of the tree: the root, and one of each step."""
     from statecli.session.history import History
     from statecli.store.sqlite import SqliteStore

@@ -260,9 +260,9 @@ class StateMachine(ABC, Generic[T]):
         gone = known.keys() - now.keys()
         if gone and self.state_machine_data is not None:
             raise ValueError(f"'{min(gone)}' was taken out of the data: set it to None")
-        for key, value in now.items():
-            if key not in known or not same(known[key], value):
-                self._run.edit(key, value)
+        changed = {k: v for k, v in now.items() if k not in known or not same(known[k], v)}
+        if changed:
+            self._run.edit(changed)
 
     async def _work(self, name: str, data: dict[str, Any]) -> str:
         """Run a workflow; `data` becomes what the machine's data is after it."""

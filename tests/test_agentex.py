@@ -635,13 +635,13 @@ def test_the_workflows_run_under_run_too() -> None:
     assert run.state == "complete"
     run.reset()
     assert (run.state, run.data["processed_results"]) == ("start", ["HI"])
-    run.edit("input_data", "other")
+    run.edit({"input_data": "other"})
     run.step()
     run.step()
     assert run.data["processed_results"] == ["HI", "OTHER"]
     typed = GraphBuilder().with_states(**found).with_fields(n={"type": "int"}).build()
     with pytest.raises(ValueError, match=r"int|number"):
-        SyncRun(typed).edit("n", "many")
+        SyncRun(typed).edit({"n": "many"})
 
 
 def test_store_and_hooks(tmp_path: Any) -> None:
