@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from statecli.engine.advance import Custom, Stop
+from statecli.engine.advance import Custom, Stop, reason
 from statecli.engine.move import move
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, closing
@@ -145,8 +145,8 @@ class Stepping:
     def _refused(self, name: str, error: Exception) -> RunError:
         """Record that a body failed: the data is as it was before."""
         token = self._session.snapshot.token.id
-        self._session.record([Failed(token, name, f"{type(error).__name__}: {error}")])
-        return RunError(f"{name}: {error}")
+        self._session.record([Failed(token, name, reason(error))])
+        return RunError(f"{name}: {reason(error)}")
 
     async def _step(self, inputs: Mapping[str, Any] | None, *, waits: bool) -> Step | None:
         """Run one body; None where there is nothing to run. `waits`: there is an event loop."""
@@ -197,7 +197,7 @@ class Stepping:
         self._inputs = inputs or {}
         self._body.inputs, self._body.results, self._body.errors = self._inputs, {}, {}
         if state.kind == FUNCTION:
-            self._body.check(state)
+            self._body.check(state, self._inputs)
         return said
 
     async def _round(self, said: str | None) -> AsyncIterator[Any]:
@@ -210,7 +210,7 @@ class Stepping:
             async with closing(self._session.send(self._world, said, **stops)) as items:
                 async for item in items:
                     if isinstance(item, Delta):
-                        piece = item.text if item.item is None else item.item
+                        piece = item.text if item.item is None else item.item.value
                         if hooks is not None:
                             name = self._begun.get(item.token, self.state)
                             await hooks.item(name, piece)
