@@ -9,7 +9,7 @@ from statecli.engine.advance import Custom
 from statecli.kernel.reducers import Misfit
 from statecli.llm.script import OffScript, ScriptProvider
 from statecli.model.event import Body, Event, Failed, Limited
-from statecli.model.graph import Graph
+from statecli.model.graph import Graph, State
 from statecli.model.nearest import did_you_mean
 from statecli.model.ports import EndOfInput, Provider, Question, Unanswered
 from statecli.model.snapshot import Snapshot
@@ -159,6 +159,7 @@ class _Play:
             return self._played(Snapshot())
         self.session = session
         world = SessionWorld(graph, self.script, _Nobody())
+        world.here = lambda: _only_place(session)
         begun = [event.body for event in session.store.events(session.run)]
         before, new = Snapshot(), begun
         for number, turn in enumerate(case.conversation.turns, 1):
@@ -215,6 +216,12 @@ class _Play:
                 details, explained = tuple(_explained(seen)), True
             one = found.expected
             self.problems.append(Problem(one.path, number, found.message, details, found))
+
+
+def _only_place(session: Session) -> State | None:
+    """The state that runs; None where there are several."""
+    tokens = session.snapshot.tokens
+    return session.graph.states.get(tokens[0].state) if len(tokens) == 1 else None
 
 
 def _gone_wrong(path: Path, number: int, seen: Seen) -> Problem:
