@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 
 from statecli.cli.output import write
+from statecli.discover import reason_of
+from statecli.model.unable import Unable
 from statecli.scenario.coverage import GraphCoverage
 from statecli.scenario.job import Graph
 from statecli.scenario.suggest import Suggestion, in_words, suggestions
@@ -65,7 +67,10 @@ def _file_name(path: str, one: Suggestion) -> str:
 
 def written(folder: str, name: str, text: str) -> str:
     """Write a conversation into a folder; one that is there is not overwritten."""
-    os.makedirs(folder, exist_ok=True)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise Unable(f"--write {folder}: {reason_of(error)}") from None
     stem = re.sub(r"[^\w.-]+", "_", name)[:120]
     path, count = os.path.join(folder, f"{stem}.yaml"), 1
     while os.path.lexists(path):

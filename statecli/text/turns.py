@@ -52,6 +52,11 @@ class Conversation(NamedTuple):
     expect: Mapping[str, Any]
     witness: bool = False
 
+    def as_witness(self) -> Conversation:
+        """The same, for where only its way is looked at: without any text it is a witness."""
+        silent = not any(reply.fits("reply") for turn in self.turns for reply in turn.replies)
+        return self._replace(witness=self.witness or silent)
+
     def where(self, path: Path) -> str:
         """``file:line:column`` of something in the file."""
         start = self.document.span(Place(path)).start
