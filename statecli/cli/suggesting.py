@@ -23,8 +23,12 @@ def suggested(args: argparse.Namespace, graphs: Sequence[tuple[Graph, GraphCover
     for opened, coverage in graphs:
         wanted = [w.key for w in coverage.ways if not w.taken and not w.never]
         path = coverage.path
+        for way in coverage.ways:
+            if way.never and not way.taken:
+                title = harmless(f"{path}: {in_words(way.key)}")
+                write([f"{title}: nothing can take it: {harmless('; '.join(way.never))}\n"])
         if not wanted:
-            write([f"{harmless(path)}: every transition was taken\n"])
+            write([f"{harmless(path)}: every transition that can be was taken\n"])
             continue
         graph = opened.loaded.graph
         assert graph is not None
@@ -43,6 +47,8 @@ def suggested(args: argparse.Namespace, graphs: Sequence[tuple[Graph, GraphCover
 def _told(args: argparse.Namespace, path: str, one: Suggestion, *, complete: bool) -> str:
     """One suggestion as it is printed: the file, or where it was written."""
     title = f"{path}: {in_words(one.key)}"
+    if one.never:
+        return f"{harmless(title)}: nothing can take it, which is proved\n"
     if not one.text:
         why = (
             "no conversation takes it, as far as can be seen"

@@ -147,6 +147,53 @@ def typed(value: Any) -> str:
     return json.dumps(value) if isinstance(value, dict) else str(value)
 
 
+def answers(moves: Moves, request: Request, calling: int = 1) -> list[list[Chunk]]:
+    """The answers that a model may give to a request; the plainest first."""
+    what, state = request.what, request.state
+    text = spoken(state) or "..."
+    if what == "turn":
+        answer = [Chunk(text=text)]
+        if len(request.transcript) >= calling or request.snapshot.line is None:
+            return [answer]  # what nobody said cannot be noted down
+        calls = moves.calls(request)
+        return [answer, *([Chunk(call=Call("c", n, a))] for n, a in calls)]
+    if what == "delta":
+        written = moves.written(state)
+        return [[Chunk(text=text, value={"reply": text, **values})] for values in written]
+    if what == "choice":
+        return [[Chunk(value={"next_state": option.name})] for option in request.options]
+    if what == "tool":
+        return [[Chunk(value={"tool": tool.name})] for tool in request.tools]
+    if what == "verdict":
+        return [
+            [Chunk(value={"done": True, "reason": text, "next": option.name})]
+            for option in request.options
+        ]
+    return [[chunk] for chunk in _single(request, text)]
+
+
+def _single(request: Request, text: str) -> list[Chunk]:
+    what = request.what
+    if what == "plan":
+        return [
+            Chunk(value={"steps": steps, "needs_permission": needs})
+            for needs in (False, True)
+            for steps in (["the first step"], ["the first step", "the second step"])
+        ]
+    if what == "step":
+        return [Chunk(text=text, value={"ok": ok}) for ok in (True, False)]
+    if what == "check":
+        quote = request.note.partition(": ")[2]
+        return [Chunk(value={"agree": True, "quote": quote})]
+    if what == "skill":
+        return [Chunk(value={"name": "a skill", "text": "What was learnt."})]
+    if what in ("arguments", "structured"):
+        tool = request.tools[0] if request.tools else None
+        schema = request.schema or (tool.schema if tool is not None else None)
+        return [Chunk(value=_fitting(schema))]
+    return [Chunk(text=text)]
+
+
 class Player:
     """Plays the model, the tools and the person's answers: the world of a run. `pick` is told how
     many moves there are and says which is taken; `replies` are those taken, as in a file.
@@ -167,56 +214,12 @@ class Player:
 
     async def complete(self, request: Request) -> AsyncIterator[Chunk]:
         """One of the answers that fit."""
-        options = self._options(request)
+        options = answers(self.moves, request, self.calling)
         chunks = options[self.pick(len(options))]
         reply = as_reply(request, chunks)
         self.replies.append(reply or {"reply": "..."})
         for chunk in chunks:
             yield chunk
-
-    def _options(self, request: Request) -> list[list[Chunk]]:
-        what, state = request.what, request.state
-        text = spoken(state) or "..."
-        if what == "turn":
-            answer = [Chunk(text=text)]
-            if len(request.transcript) >= self.calling or request.snapshot.line is None:
-                return [answer]  # what nobody said cannot be noted down
-            calls = self.moves.calls(request)
-            return [answer, *([Chunk(call=Call("c", n, a))] for n, a in calls)]
-        if what == "delta":
-            written = self.moves.written(state)
-            return [[Chunk(text=text, value={"reply": text, **values})] for values in written]
-        if what == "choice":
-            return [[Chunk(value={"next_state": option.name})] for option in request.options]
-        if what == "tool":
-            return [[Chunk(value={"tool": tool.name})] for tool in request.tools]
-        if what == "verdict":
-            return [
-                [Chunk(value={"done": True, "reason": text, "next": option.name})]
-                for option in request.options
-            ]
-        return [[chunk] for chunk in self._single(request, text)]
-
-    def _single(self, request: Request, text: str) -> list[Chunk]:
-        what = request.what
-        if what == "plan":
-            return [
-                Chunk(value={"steps": steps, "needs_permission": needs})
-                for needs in (False, True)
-                for steps in (["the first step"], ["the first step", "the second step"])
-            ]
-        if what == "step":
-            return [Chunk(text=text, value={"ok": ok}) for ok in (True, False)]
-        if what == "check":
-            quote = request.note.partition(": ")[2]
-            return [Chunk(value={"agree": True, "quote": quote})]
-        if what == "skill":
-            return [Chunk(value={"name": "a skill", "text": "What was learnt."})]
-        if what in ("arguments", "structured"):
-            tool = request.tools[0] if request.tools else None
-            schema = request.schema or (tool.schema if tool is not None else None)
-            return [Chunk(value=_fitting(schema))]
-        return [Chunk(text=text)]
 
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         return self.known_tools(names)
