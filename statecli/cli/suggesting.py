@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from statecli.cli.output import write
 from statecli.discover import reason_of
+from statecli.model.graph import KINDS
 from statecli.model.unable import Unable
 from statecli.scenario.coverage import GraphCoverage
 from statecli.scenario.job import Graph
@@ -32,6 +33,11 @@ def suggested(args: argparse.Namespace, graphs: Sequence[tuple[Graph, GraphCover
             continue
         graph = opened.loaded.graph
         assert graph is not None
+        strange = next((s.kind for s in graph.states.values() if s.kind not in KINDS), None)
+        if strange is not None:
+            why = f"what states of the kind '{strange}' do is not known; --random N walks them"
+            write([f"{harmless(path)}: nothing is suggested: {plain(why)}\n"])
+            continue
         folder = args.write or os.path.join(os.path.dirname(path), "tests")
         name = os.path.relpath(path, folder).replace(os.sep, "/")
         found, complete = suggestions(graph, wanted, name=name, digest=digest(opened.text))

@@ -202,7 +202,7 @@ class _Scribe(ScriptProvider):
     def result(self, tool: ToolSpec, state: State | None = None) -> ToolResult:
         """What the file says that a tool gave back."""
         if self._over:
-            values = self._moves.written(state)[0] if state is not None else {}
+            values = self._moves.results(state)[0] if state is not None else {}
             self._wrote({"result": values or "done"})
             return ToolResult(True, as_text(values or "done"), values or None)
         found = super().result(tool, state)

@@ -45,7 +45,9 @@ class Moves:
 
     def lines(self, snapshot: Snapshot) -> list[str]:
         """What the person may say where the run waits."""
-        state = self.graph.states.get(snapshot.state)
+        waiting = (b.token.state for b in snapshot.branches.values() if b.status == "waiting")
+        # Of a run that has split the first branch that waits takes the line.
+        state = self.graph.states.get(next(waiting, snapshot.state))
         if state is not None and state.kind == "user" and len(state.writes) == 1:
             name = state.writes[0]
             if name != "messages":
@@ -57,6 +59,11 @@ class Moves:
         if state.name not in self._combined:
             self._combined[state.name] = list(self._written(state))
         return self._combined[state.name]
+
+    def results(self, state: State) -> list[dict[str, Any]]:
+        """What a tool may give back to a state; one field alone takes whatever it is."""
+        found = self.written(state) if state.kind == "tool" else [{}]
+        return [one for one in found if one] or [{}] if len(state.writes) == 1 else found
 
     def _written(self, state: State) -> Iterator[dict[str, Any]]:
         names = [name for name in state.writes if name != "messages"]
@@ -198,18 +205,20 @@ class Player:
     """Plays the model, the tools and the person's answers: the world of a run. `pick` is told how
     many moves there are and says which is taken; `replies` are those taken, as in a file.
 
-    `calling` says how many calls a turn of a plan may have before it must answer, `now_in` which
-    state runs.
+    `calling` says how many calls a turn of a plan may have before it must answer, `stands` where
+    the run is.
     """
 
     user_id = None
+    #: Branches answer one after the other, so that the replies stand in the order of the file.
+    parallel = False
 
     def __init__(self, moves: Moves, pick: Pick, calling: int = 1) -> None:
         self.moves = moves
         self.pick = pick
         self.calling = calling
         self.replies: list[dict[str, Any]] = []
-        self.now_in: Callable[[], str] = str
+        self.stands: Callable[[], Snapshot] = Snapshot
         self._ids = 0
 
     async def complete(self, request: Request) -> AsyncIterator[Chunk]:
@@ -241,8 +250,8 @@ class Player:
         self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
     ) -> ToolResult:
         """What the tool gives back: the fields of the state, or a failure that it provides for."""
-        state = self.moves.graph.states[self.now_in()]
-        results: list[Any] = list(self.moves.written(state)) if state.kind == "tool" else [{}]
+        state = self._caller(tool)
+        results: list[Any] = self.moves.results(state)
         if dict(state.jumps).get("on_error"):
             results.append({"error": "it cannot be reached"})
         result = results[self.pick(len(results))]
@@ -250,6 +259,17 @@ class Player:
         if "error" in result and len(result) == 1:
             return ToolResult(False, str(result["error"]))
         return ToolResult(True, json.dumps(result, default=str), result or None)
+
+    def _caller(self, tool: ToolSpec) -> State:
+        """The state that calls a tool; of a run that has split one that may."""
+        snapshot, states = self.stands(), self.moves.graph.states
+        here = [states[branch.token.state] for branch in snapshot.branches.values()]
+        for state in here:
+            listed = state.settings.get("tools")
+            names = [state.settings.get("tool"), *(listed if isinstance(listed, list) else ())]
+            if state.kind == "tool" and (tool.name in names or tool.server in names):
+                return state
+        return states[snapshot.state]
 
     async def ask(self, question: Question) -> str:
         """What the person answers in the middle of a step."""
