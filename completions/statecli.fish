@@ -187,7 +187,7 @@ complete -c statecli -n '_shtab_statecli_using test' -l suggest -d 'show a short
 complete -c statecli -n '_shtab_statecli_using test' -l random -x -d 'walk each graph N times by chance'
 complete -c statecli -n '_shtab_statecli_using test' -l seed -x -d 'the same walks again'
 complete -c statecli -n '_shtab_statecli_using test' -l persona -x -d 'a model (--model) plays this person'
-complete -c statecli -n '_shtab_statecli_using test' -l max-turns -x -d 'turns of each walk'
+complete -c statecli -n '_shtab_statecli_using test' -l max-turns -x -d 'turns of each walk (30)'
 complete -c statecli -n '_shtab_statecli_using test' -l budget-cost -x -d 'end once models cost X'
 complete -c statecli -n '_shtab_statecli_using test' -l write -x -d 'write the conversations of --suggest, --persona and of walks that went wrong into this folder'
 complete -c statecli -n '_shtab_statecli_using test' -l junit -xka "(__fish_complete_path (commandline -ct))" -d 'also write JUnit XML'

@@ -13,6 +13,7 @@ from run_cli import run
 from statecli.cli.models import named
 from statecli.load.loader import load
 from statecli.text.conversation import BadConversation, read, write
+from statecli.verify.findings import RULES
 
 ROOT = Path(__file__).parent.parent
 #: Conversations that end, or stop because their lines do: no misfits at the end.
@@ -29,7 +30,7 @@ A_CALL = "2:25: a call is its name and its arguments, {name: {key: value}}"
         ("turns: 3", "1:8: 'turns' is a list, not the number 3"),
         ("- a", "1:1: a conversation is a mapping, not a list"),
         ("", "1:1: a conversation is a mapping, not nothing"),
-        ("graph: g.yaml", "1:1: a conversation needs 'turns'"),
+        ("graph: g.yaml", "1:1: a conversation needs 'turns', a list of what is said and answered"),
         ("turns: []\nturn: []", "2:1: a conversation has no 'turn'; did you mean 'turns'?"),
         ("turns: [hello]", "1:9: a turn is a mapping, not the text 'hello'"),
         ("turns:\n  - {say: [3]}", "2:11: 'say' is text, not a list"),
@@ -49,6 +50,7 @@ A_CALL = "2:25: a call is its name and its arguments, {name: {key: value}}"
         ("turns:\n  - {replies: [{answer: []}]}", "2:25: 'answer' is text, not a list"),
         ("turns: []\ndata: 3", "2:7: 'data' is a mapping, not the number 3"),
         ("turns: []\nexpect: 3", "2:9: 'expect' is a mapping, not the number 3"),
+        ("turns: []\nwitness: 3", "2:10: 'witness' is true or false, not the number 3"),
         ("graph: 3\nturns: []", "1:8: 'graph' is text, not the number 3"),
         ("turns:\n  - {expect: 3}", "2:14: 'expect' is a mapping, not the number 3"),
         ("turns: [", None),
@@ -195,12 +197,39 @@ def played(tmp_path: Path, turns: str, graph: str = PLAN) -> list[str]:
             Chat(graph, provider=named(f"script:{file}")).seen]  # fmt: skip
 
 
+SILENT = "  - {}\n  - say: Ann\n    replies: [calls: [set_deliverable: {key: name, value: Ann}]]\n"
+WITNESSED = ["...", "> Ann", "-> bye (no route is written: the next state in order)", "..."]
+
+
 def test_a_witness_has_no_text(tmp_path: Path) -> None:
-    turns = (
-        "  - {}\n  - say: Ann\n    replies: [calls: [set_deliverable: {key: name, value: Ann}]]\n"
+    assert played(tmp_path, f"{SILENT}witness: true\n") == WITNESSED
+
+
+@pytest.mark.parametrize("rule", RULES.values())
+def test_a_witness_without_the_mark_of_today_is_read(rule: str, tmp_path: Path) -> None:
+    old = f"{SILENT}digest: 12ab\nabout: '{rule}: it was found'\n"
+    assert played(tmp_path, old) == WITNESSED
+    assert played(tmp_path, f"{old}witness: false\n") != WITNESSED
+
+
+def test_what_validate_writes_is_marked(tmp_path: Path) -> None:
+    (tmp_path / "g.yaml").write_text(
+        "initial: a\nstates:\n  a: {type: user, writes: [n], transition: {next: [b]}}\n"
+        "  b: {type: agent, writes: [m], transition: {next: [{to: c, when: {m: 1}}]}}\n"
+        "  c: {type: terminal}\n"
     )
-    assert played(tmp_path, turns) == ["...", "> Ann", "-> bye (" + "no route is written: the next "
-                                       "state in order)", "..."]  # fmt: skip
+    run("validate", tmp_path / "g.yaml", "--witness-dir", tmp_path / "out")
+    files = list((tmp_path / "out").iterdir())
+    assert files
+    assert all(read(f.name, f.read_bytes()).witness for f in files)
+
+
+@pytest.mark.parametrize("mark", ["", "witness: false\n"])
+def test_a_file_without_texts_is_no_witness(mark: str, tmp_path: Path) -> None:
+    """What nobody scripted is an error, whatever else the file has or lacks."""
+    shown = played(tmp_path, SILENT + mark)
+    lacks = "/x.yaml:2:5: 'ask' asks for a reply or calls, but this turn has no reply left"
+    assert shown == [lacks]
 
 
 def test_calls_and_text_in_one_reply(tmp_path: Path) -> None:

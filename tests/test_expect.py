@@ -93,12 +93,18 @@ def test_what_holds_is_silent(expect: str) -> None:
         ("{state: bye}", "9:21: expected to be in 'bye'; it is in 'hear'"),
         ("{entered: [sort, help]}", ("9:30: expected 'help' to be entered; entered: 'sort', "
          "'look_up' and 'hear'")),
-        ("{entered: [hear, sort]}", ("9:30: expected 'sort' to be entered; entered: 'sort', "
-         "'look_up' and 'hear'")),
+        ("{entered: [hear, sort]}", ("9:30: expected 'sort' to be entered after 'hear'; entered: "
+         "'sort', 'look_up' and 'hear'")),
         ("{entered: []}", "9:23: expected that no state is entered: 'sort', 'look_up' and 'hear'"),
         ("{left: bye}", "9:20: expected 'bye' to be left; left: 'hear', 'sort' and 'look_up'"),
         ("{takes: bye}", ("9:21: expected the way to 'bye' to be taken; taken: 'hear' -> 'sort'; "
          "'sort' -> 'look_up'; 'look_up' -> 'hear'")),
+        ("{takes: [look_up, sort]}", ("9:31: expected the way to 'sort' to be taken after the way "
+         "to 'look_up'; taken: 'hear' -> 'sort'; 'sort' -> 'look_up'; 'look_up' -> 'hear'")),
+        ("{takes: [sort, sort]}", ("9:28: expected the way to 'sort' to be taken 2 times; taken: "
+         "'hear' -> 'sort'; 'sort' -> 'look_up'; 'look_up' -> 'hear'")),
+        ("{called: [find, find]}", ("9:29: expected 'find' to be called 2 times; called: "
+         "shop.find(number=7, fast=true)")),
         ("{takes: []}", ("9:21: expected that no way is taken; taken: 'hear' -> 'sort'; 'sort' -> "
          "'look_up'; 'look_up' -> 'hear'")),
         ("{takes: {from: hear, by: model}}", ("9:21: expected the way from 'hear' by model to be "
@@ -166,6 +172,12 @@ def test_what_does_not_hold_is_told(expect: str, message: str) -> None:
         ("{called: set_deliverable}", "9:22: 'set_deliverable' is a call of the plan, not a tool"),
         ("{called: shopp.find}", ("9:22: the graph has no tool 'shopp.find'; did you mean "
          "'shop.find'?")),
+        ("{called: fnd}", "9:22: the graph has no tool 'fnd'; did you mean 'find'?"),
+        ("{called: {fnd: {}}}", "9:23: the graph has no tool 'fnd'; did you mean 'find'?"),
+        ("{refused: complete_tsk}", ("9:23: nothing that may be refused is called 'complete_tsk'; "
+         "did you mean 'complete_task'?")),
+        ("{refused: shop.fnd}", ("9:23: nothing that may be refused is called 'shop.fnd'; did you "
+         "mean 'shop.find'?")),
         ("{called: {find: 3}}", "9:29: the arguments of 'find' are a mapping, not the number 3"),
         ("{called: [3]}", "9:23: a tool is named here, not the number 3"),
         ("{guards: {lok_up: true}}", "9:23: no way leads to 'lok_up'; did you mean 'look_up'?"),
@@ -181,6 +193,24 @@ def test_what_cannot_be_right_is_told_before_it_runs(expect: str, message: str) 
     assert result.status == "error"
     assert len(result.problems) == 1
     assert told(result)[0].startswith(f"x.yaml:{message}")
+
+
+@pytest.mark.parametrize(
+    ("tools", "message"),
+    [
+        ("", "; it has none"),
+        ("tools: {shop: {python: 'a:b'}}", "; there are: shop"),
+        ("tools: {shop: {command: [a]}}", ""),  # a server says itself what its tools are called
+    ],
+)
+def test_a_tool_that_nothing_offers(tools: str, message: str) -> None:
+    graph = (
+        "initial: a\nstates:\n  a: {type: user, transition: {next: [b]}}\n  b: {type: terminal}\n"
+    )
+    talk = "graph: graph.yaml\nturns: [{say: x, expect: {not_said: x}}]\nexpect: {called: pay}\n"
+    found = played(f"{graph}{tools}\n", talk)
+    assert (found.status == "error") is bool(message)
+    assert told(found)[0].endswith(message or "expected 'pay' to be called; called: none")
 
 
 def test_every_mistake_of_a_file_is_told() -> None:

@@ -128,6 +128,56 @@ turns:
     )
 
 
+TASKS = """
+id: p
+title: P
+states:
+  - {id: a, title: A, type: loose, tasks: [
+      {id: name, description: N, deliverables: [{key: first}, {key: last}]},
+      {id: wave, description: W}], transitions: [{target_state_id: b}]}
+  - {id: b, title: B, tasks: [{id: u, description: U}]}
+"""
+
+
+def test_an_open_task_is_named_and_nothing_is_shown_twice() -> None:
+    """A plan asks its ways again after each change, which says the same again."""
+    talk = """
+graph: graph.yaml
+turns:
+  - replies: [Who?]
+  - say: Ann
+    replies: [{calls: [{set_deliverable: {key: first, value: Ann}}], reply: Fine}]
+    expect: {state: b}
+  - {say: hm, replies: [Hm], expect: {state: b}}
+"""
+    first, second = played(TASKS, talk).problems
+    way = "  -> b: all tasks done  [does not hold]  "
+    assert first.details == (
+        "in 'a' it stayed:",
+        f"{way}(name is begun: last not set, wave is open)",
+    )
+    assert second.details == first.details
+
+
+def test_what_is_expected_of_the_whole_is_told_beside_a_turn() -> None:
+    whole = "expect: {never: pay, turns_at_most: 0, ended: false}\n"
+    found = told(played(DESK, REFUND.replace("state: pay", "state: ask") + whole))
+    assert [line.partition(": ")[2] for line in found] == [
+        "expected to be in 'ask'; it is in 'pay'",
+        "expected that 'pay' is never entered; it was",
+        "expected at most 0 turns; there were 1",
+        "expected that the run goes on; it has ended in 'pay'",
+    ]
+    # Where the rest was not played, only what can be told for good.
+    more = REFUND.replace("    expect: {state: pay}\n", "  - {say: more}\n")
+    found = told(played(DESK, more + whole.replace("false", "true")))
+    assert [line.partition(": ")[2] for line in found] == [
+        "the run has ended before this turn",
+        "expected that 'pay' is never entered; it was",
+        "expected at most 0 turns; there were 1",
+    ]
+
+
 def test_a_changed_graph_is_told_and_the_test_runs() -> None:
     result = played(DESK, f"digest: 0123456789abcdef\n{REFUND}")
     assert result.status == "passed"
@@ -218,7 +268,8 @@ def test_update_leaves_what_it_cannot_say() -> None:
 
 
 def test_update_does_not_touch_what_does_not_fit_any_more() -> None:
-    result = played(DESK, REFUND.replace("writes", "verdict"), update=True)
+    wrong = REFUND.replace("{writes: {intent: refund}, reply: Sorry!}", "{choice: pay}")
+    result = played(DESK, wrong, update=True)
     assert result.text is None
     assert result.status == "failed"
     assert result.notes[-1].startswith("it is not rewritten")
@@ -230,12 +281,12 @@ def test_update_does_nothing_where_all_is_well() -> None:
 
 def test_a_witness_becomes_a_test() -> None:
     """A witness of validate has calls and choices but no text: its model is silent."""
-    witness = "graph: graph.yaml\nturns:\n  - say: x\n    replies: [{writes: {intent: refund}}]\n"
+    witness = "graph: graph.yaml\nwitness: true\nturns:\n"
+    witness += "  - say: x\n    replies: [{writes: {intent: other}}]\n  - {say: y, replies: []}\n"
     result = played(DESK, witness, update=True)
-    assert result.text == witness + (
-        "    expect:\n      takes: [sort, pay]\n      state: pay\n"
-        "      data: {intent: refund}\n      ended: true\n"
-    )
+    assert result.text is not None
+    assert result.text.startswith(witness.partition("  - {say: y")[0])
+    assert "    expect:\n      takes: [sort, ask]\n      state: ask\n" in result.text
     assert told(played(DESK, result.text)) == []
 
 

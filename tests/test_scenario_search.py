@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from playing import Script, graph_of, played, told
+from run_cli import run
 from walks import any_graph, built
 
 from statecli.model.graph import KINDS
@@ -205,3 +207,68 @@ def test_it_is_bounded_by_money() -> None:
     _, found = simulated("Hi", dear, "Hi", dear, "Hi", dear, budget=0.4)
     assert found.stopped == "the budget of 0.4 is used up"
     assert (found.tokens, found.cost) == (20, 0.4)
+
+
+# --- several branches, and kinds of one's own -----------------------------------------------------
+
+FORKED = """
+initial: ask
+fields: {a: {type: enum, values: [x, y]}, b: {type: int}, c: {type: str}, log: {type: list,
+         reducer: extend, default: []}}
+tools: {crm: {command: [crm]}, shop: {command: [shop]}}
+states:
+  ask: {type: user, transition: {next: [fork]}}
+  fork: {type: decision, transition: {fanout: all, next: [hear, find, buy, think]}}
+  hear: {type: user, writes: [a], transition: {next: [join]}}
+  find: {type: tool, tool: crm.find, arguments: {}, writes: [b], transition: {next: [join]}}
+  buy: {type: tool, tool: shop.buy, writes: [c], transition: {next: [join]}}
+  think: {type: agent, writes: [log], transition: {next: [join]}}
+  join: {type: decision, join: all, transition: {next: [{to: good, when: {a: x, b__gt: 3}}, bad]}}
+  good: {type: terminal}
+  bad: {type: terminal}
+"""
+
+
+def test_branches_are_walked_and_every_walk_replays() -> None:
+    graph = graph_of(FORKED).loaded.graph
+    assert graph is not None
+    found = walks(graph, 30, 1, 10)
+    assert {walk.status for walk in found.walks} == {"ended"}
+    assert {walk.state for walk in found.walks} == {"good", "bad"}
+    for walk in found.walks:
+        result = played(FORKED, write(walk.conversation, graph="g.yaml", digest=""))
+        assert told(result) == []
+
+
+def test_branches_get_suggestions() -> None:
+    graph = graph_of(FORKED).loaded.graph
+    assert graph is not None
+    wanted = all_ways(graph)
+    found, complete = suggestions(graph, wanted, name="g.yaml", digest="")
+    assert complete
+    assert [one.key for one in found if not one.text] == []
+    assert all(told(played(FORKED, one.text)) == [] for one in found)
+
+
+def test_a_kind_of_its_own_is_walked_with_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "desk.yaml").write_text(
+        "initial: hear\nstates:\n  hear: {type: user, transition: {next: [greet]}}\n"
+        "  greet: {type: greeter, transition: {next: [hear, bye]}}\n  bye: {type: terminal}\n"
+    )
+    (tmp_path / "state_greeter.py").write_text(
+        "from state_module.state import State\n"
+        "from state_module.state_registry import register_state\n\n\n"
+        "@register_state('greeter')\nclass Greeter(State):\n"
+        "    async def run(self, context, agent):\n        return 'Hello!'\n"
+    )
+    refused = run("test", "--random", "5", "desk.yaml")
+    assert refused.code == 2
+    assert "--allow-plugins" in refused.err
+    done = run("test", "--random", "5", "--allow-plugins", "desk.yaml")
+    assert done.code == 0, done.err
+    assert "5 walks by chance: 5 ended" in done.out
+    shown = run("test", "--suggest", "--allow-plugins", "desk.yaml")
+    assert "nothing is suggested: what states of the kind 'greeter' do is not known" in shown.out

@@ -27,6 +27,8 @@ _KEY = re.compile(
     rb"""(?m)^\s{0,2}["']?turns["']?\s*:|^[\s{]*["']turns["']\s*:"""
     rb"""|^[\s{-]*["']?(?:say|replies)["']?\s*:"""
 )
+#: What stands at the top of one; a file with nothing else is meant to be one, and lacks the rest.
+_HEAD = re.compile(rb"""(?m)^[\s{]{0,2}["']?(?:graph|digest|about|expect)["']?\s*:""")
 _GRAPH_KEY = re.compile(rb"""(?m)^[\s{]{0,2}["']?(?:states|initial|initial_state_id)["']?\s*:""")
 
 
@@ -76,7 +78,8 @@ class Conversations:
         message then says what it lacks."""
         if load(path).graph is None:
             found = _read(path)
-            if not any(mark in (found.content or b"") for mark in (*_MARK, b"turn")):
+            content = found.content or b""
+            if not (_HEAD.search(content) or any(mark in content for mark in (*_MARK, b"turn"))):
                 found = Found(path, None, "this is neither a conversation nor a graph")
             self.found.setdefault(identity(path), found)
             return

@@ -29,7 +29,7 @@ def marks(args: argparse.Namespace, found: Examined) -> Marks:
         _diagnosed(found, board)
         if not asked:
             _proved(found, board)
-    return Marks(board.states, board.routes, board.counts)
+    return Marks(board.states, board.routes, board.counts, board.jumps)
 
 
 class Board:
@@ -38,6 +38,7 @@ class Board:
     def __init__(self) -> None:
         self.states: dict[str, Mark] = {}
         self.routes: dict[Route, Mark] = {}
+        self.jumps: dict[tuple[str, str], Mark] = {}
         self.counts = ""
 
     def state(self, name: str) -> Mark:
@@ -140,8 +141,9 @@ def _count(args: argparse.Namespace, found: Examined, option: str, board: Board)
     from statecli.cli import paths
 
     if option == "coverage":
-        states, routes = paths.covered(args.coverage, found)
+        states, routes, jumps = paths.covered(args.coverage, found)
         board.count(states, routes, f"tests in {args.coverage}")
+        board.jumps = {way: Mark(times=number) for way, number in jumps.items()}
         _untested(board)
         return
     walk = getattr(paths, f"of_{option}")(args, found)
@@ -180,3 +182,6 @@ def _untested(board: Board) -> None:
     for route, mark in board.routes.items():
         if mark.times == 0:
             board.routes[route] = mark._replace(severity="warning", messages=(_UNTAKEN,))
+    for way, mark in board.jumps.items():
+        if mark.times == 0:
+            board.jumps[way] = mark._replace(severity="warning", messages=(_UNTAKEN,))

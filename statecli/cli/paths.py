@@ -135,6 +135,7 @@ def of_witness(args: argparse.Namespace, found: Examined) -> Walk:
 
     script = named(f"script:{args.witness}", "from --witness")
     assert isinstance(script, ScriptProvider)
+    script.conversation = script.conversation.as_witness()
     played = only_played(found.graph, script)
     if played.problems:
         first = played.problems[0]
@@ -144,8 +145,11 @@ def of_witness(args: argparse.Namespace, found: Examined) -> Walk:
     return walked(found.graph, events, f"witness {os.path.basename(args.witness)}", steps=True)
 
 
-def covered(file: str, found: Examined) -> tuple[dict[str, int], dict[Route, int]]:
-    """What the tests have seen of a graph: the file that `statecli test --coverage-file` writes."""
+def covered(
+    file: str, found: Examined
+) -> tuple[dict[str, int], dict[Route, int], dict[tuple[str, str], int]]:
+    """What the tests have seen of a graph (states, routes, ways after an error): the file that
+    `statecli test --coverage-file` writes."""
     try:
         report = json.loads(_text(file))
     except (ValueError, RecursionError) as error:
@@ -171,9 +175,14 @@ def covered(file: str, found: Examined) -> tuple[dict[str, int], dict[Route, int
             for item in own["transitions"]
             if item["number"] >= 0
         }
+        jumps = {
+            (str(item["source"]), str(item["origin"])): int(item["taken"])
+            for item in own["transitions"]
+            if item.get("origin") in ("on_error", "on_invalid")
+        }
     except (TypeError, KeyError, ValueError, OverflowError) as error:
         raise Unable(f"{file}: this is no coverage file: {error!r}") from None
-    return states, routes
+    return states, routes, jumps
 
 
 def _same(one: str, other: str) -> bool:

@@ -42,7 +42,7 @@ def script(file: str) -> ScriptProvider:
     """The answers of a conversation file."""
     try:
         with open(file, "rb") as source:
-            return ScriptProvider(read(file, source.read(MAX_BYTES + 1)))
+            return ScriptProvider(read(file, source.read(MAX_BYTES + 1)).as_witness())
     except (OSError, ValueError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else str(error).lower()
         raise Unable(f"{file}: {reason}") from None

@@ -8,6 +8,9 @@ import re
 from collections.abc import Sequence
 
 from statecli.cli.output import write
+from statecli.discover import reason_of
+from statecli.model.graph import KINDS
+from statecli.model.unable import Unable
 from statecli.scenario.coverage import GraphCoverage
 from statecli.scenario.job import Graph
 from statecli.scenario.suggest import Suggestion, in_words, suggestions
@@ -21,11 +24,20 @@ def suggested(args: argparse.Namespace, graphs: Sequence[tuple[Graph, GraphCover
     for opened, coverage in graphs:
         wanted = [w.key for w in coverage.ways if not w.taken and not w.never]
         path = coverage.path
+        for way in coverage.ways:
+            if way.never and not way.taken:
+                title = harmless(f"{path}: {in_words(way.key)}")
+                write([f"{title}: nothing can take it: {harmless('; '.join(way.never))}\n"])
         if not wanted:
-            write([f"{harmless(path)}: every transition was taken\n"])
+            write([f"{harmless(path)}: every transition that can be was taken\n"])
             continue
         graph = opened.loaded.graph
         assert graph is not None
+        strange = next((s.kind for s in graph.states.values() if s.kind not in KINDS), None)
+        if strange is not None:
+            why = f"what states of the kind '{strange}' do is not known; --random N walks them"
+            write([f"{harmless(path)}: nothing is suggested: {plain(why)}\n"])
+            continue
         folder = args.write or os.path.join(os.path.dirname(path), "tests")
         name = os.path.relpath(path, folder).replace(os.sep, "/")
         found, complete = suggestions(graph, wanted, name=name, digest=digest(opened.text))
@@ -41,6 +53,8 @@ def suggested(args: argparse.Namespace, graphs: Sequence[tuple[Graph, GraphCover
 def _told(args: argparse.Namespace, path: str, one: Suggestion, *, complete: bool) -> str:
     """One suggestion as it is printed: the file, or where it was written."""
     title = f"{path}: {in_words(one.key)}"
+    if one.never:
+        return f"{harmless(title)}: nothing can take it, which is proved\n"
     if not one.text:
         why = (
             "no conversation takes it, as far as can be seen"
@@ -65,7 +79,10 @@ def _file_name(path: str, one: Suggestion) -> str:
 
 def written(folder: str, name: str, text: str) -> str:
     """Write a conversation into a folder; one that is there is not overwritten."""
-    os.makedirs(folder, exist_ok=True)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise Unable(f"--write {folder}: {reason_of(error)}") from None
     stem = re.sub(r"[^\w.-]+", "_", name)[:120]
     path, count = os.path.join(folder, f"{stem}.yaml"), 1
     while os.path.lexists(path):

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from statecli.cli.combined import checked
 from statecli.cli.output import tell, write
 from statecli.model.unable import Unable
 
@@ -39,22 +40,30 @@ write what the person says, what the model answers, and what must come of it:
         - {writes: {intent: refund}, reply: I am sorry to hear that!}
       expect: {takes: [sort, pay], state: pay, data: {intent: refund}, ended: true}
 
-replies, by what is asked for:
+replies, by what is asked for (every answer of the model, in order; a tool state has two lines):
   - reply: a text                        a state speaks (a bare text is a reply too)
   - {writes: {field: value}, reply: ..}  an agent with `writes`
   - choice: STATE                        where the model chooses the way
-  - calls: [{set_deliverable: {key: K, value: V}}, {complete_task: {id: T}}]
-                                         a plan state (also skip_task, skip_state, close_goal);
-                                         `reply` beside the calls is said after them
-  - {check: {agree: true, quote: the person's words}}           behind close_goal
-  - calls: [{TOOL: {argument: value}}]   a tool state (`tool: NAME` where it only picks one)
-  - result: {key: value}                 what a tool gives back; {error: why} if it fails
+  - calls: [{TOOL: {argument: value}}]   a tool state: first what the model fills in (not where
+                                         `arguments` stand in the graph; `tool: NAME` to pick one)
+  - result: {key: value}                 then what the tool gives back; {error: why} if it fails
   - {plan: {steps: [..], needs_permission: false}}   {ok: true, reply: ..}   a planner, its steps
   - {verdict: {done: true, next: STATE}}  answer: yes   {skill: {name: .., text: ..}}
+a plan (strict, loose, goal) speaks first, so its first turn has no `say`; then it calls:
+  turns:
+    - replies: [How old are you?]
+    - say: I am 30, that is all.
+      replies:
+        - calls: [{set_deliverable: {key: age, value: 30}}, {complete_task: {id: TASK}}]
+          reply: Thanks!                 # said after the calls; a text alone is `- reply: ..`
+      expect: {collected: age, tasks: {TASK: completed}, takes: NEXT}
+  other calls: {skip_task: {id: TASK}}  {skip_state: {}}  in a goal state
+  {close_goal: {outcome: achieved or given_up, quote: the person's words}}, and behind these calls
+  the second look at it: - {check: {agree: true, quote: the person's words}}
 
 expect, in a turn, or beside `turns` for the whole conversation:
   state: S     entered: S or [S, ..]   left: S   ended: true or S   status: limited, stuck, failed
-  takes: S or [S, ..], 'A -> B', a place like transitions[1], {from: A, to: B}
+  takes: S or [S, ..], 'A -> B', a place in quotes ('transitions[1]', 'next[0]'), {from: A, to: B}
   data: {field: value, other: {matches: '^A'}, third: {unset: true}}    collected: [key, ..]
   said: a part of it, or {matches: regex}     not_said: ..     refused: complete_task
   called: TOOL or [{TOOL: {argument: value}}]     tasks: {id: completed}     guards: {S: false}
@@ -87,7 +96,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--expect",
         choices=["states", "all"],
-        default="states",
         help="with --model: compare only where the run goes (the default), or everything",
     )
     group = parser.add_argument_group("files that are written")
@@ -103,10 +111,10 @@ def add(parser: argparse.ArgumentParser) -> None:
                        "transition that was not taken")  # fmt: skip
     group = parser.add_argument_group("people who are played (FILE: the graphs)")
     group.add_argument("--random", type=int, metavar="N", help="walk each graph N times by chance")
-    group.add_argument("--seed", type=int, default=0, metavar="S", help="the same walks again")
+    group.add_argument("--seed", type=int, metavar="S", help="the same walks again")
     group.add_argument("--persona", action="append", default=[], metavar="TEXT",
                        help="a model (--model) plays this person")  # fmt: skip
-    group.add_argument("--max-turns", type=int, default=30, metavar="N", help="turns of each walk")
+    group.add_argument("--max-turns", type=int, metavar="N", help="turns of each walk (30)")
     group.add_argument("--budget-cost", type=float, metavar="X", help="end once models cost X")
     group.add_argument("--write", metavar="DIR", help="write the conversations of --suggest, "
                        "--persona and of walks that went wrong into this folder")  # fmt: skip
@@ -121,7 +129,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play the conversations; what else was asked for builds on what they have seen."""
-    _check(args)
+    checked(args)
     from statecli.cli.conversations import Conversations
     from statecli.cli.one_graph import settings_of
 
@@ -143,25 +151,6 @@ def run(args: argparse.Namespace) -> int:
         return completed(args, found)
     results = list(_results(args, found))
     return _told(args, files, results)
-
-
-def _check(args: argparse.Namespace) -> None:
-    """Options that do not go together."""
-    if args.jobs < 0:
-        raise Unable("--jobs: at least 1, or 0 for one for each core")
-    if args.random is not None and args.random < 1:
-        raise Unable("--random: at least 1")
-    if args.max_turns < 1:
-        raise Unable("--max-turns: at least 1")
-    if args.record and args.model is None:
-        raise Unable("--record asks a model", "name it: --model NAME")
-    if args.persona and args.model is None:
-        raise Unable("--persona needs a model that plays the person", "name it: --model NAME")
-    if args.update and args.model is not None:
-        raise Unable("--update writes what the file itself does, not what a model does",
-                     "--record writes what a model says")  # fmt: skip
-    if args.fail_under is not None and not 0 <= args.fail_under <= 100:
-        raise Unable("--fail-under: a number from 0 to 100")
 
 
 def _results(args: argparse.Namespace, found: Sequence[Found]) -> Iterator[Result]:

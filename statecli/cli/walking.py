@@ -44,12 +44,7 @@ def walk(args: argparse.Namespace, files: Conversations) -> int:
 def _walked(args: argparse.Namespace, opened: Graph) -> int:
     graph = opened.loaded.graph
     assert graph is not None
-    from statecli.model.graph import KINDS
-
-    unknown = [state.kind for state in graph.states.values() if state.kind not in KINDS]
-    if unknown:
-        raise Unable(f"{opened.path}: nothing walks states of the kind '{plain(unknown[0])}'")
-    found = walks(graph, args.random, args.seed, args.max_turns)
+    found = walks(graph, args.random, args.seed, args.max_turns, opened.custom)
     write(f"{harmless(line)}\n" for line in told(found, opened.path))
     wrong = found.wrong()
     for one, count in wrong:

@@ -33,6 +33,7 @@ def write_all(folder: str, facts: Facts, found: list[Diagnostic]) -> int:
             graph=os.path.relpath(item.path, folder) if os.path.isfile(item.path) else item.path,
             digest=digest(facts.document.text),
             about=f"{item.rule}: {item.message}",
+            witness=True,
             data=dict(witness.given),
         )
         stem = os.path.splitext(os.path.basename(item.path))[0]

@@ -7,7 +7,9 @@ import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
+from statecli.llm.misspelt import asked_again, in_full, misfit, result_misfit
 from statecli.model.data import is_map, shown
+from statecli.model.graph import State
 from statecli.model.ports import (
     Ask,
     Call,
@@ -46,6 +48,12 @@ _WHATEVER = ("failed", "raw")
 UNREADABLE = "$unreadable"
 #: What is told of an answer beside its usage.
 _TOLD = ("latency", "attempts", "model")
+#: What follows calls before the model is asked again.
+_OF_CALLS = ("check", "result", "answer", "tools")
+_MOVED = (
+    "; the calls beside this text moved the run on, and the model is not asked there any more:"
+    " leave it out, or say it in a reply of its own"
+)
 #: How a request is named in a message.
 _NAMES = {
     "turn": "a reply or calls", "delta": "its fields", "choice": "the next state",
@@ -114,22 +122,27 @@ class ScriptProvider:
         reply = self._queue[0]
         text = reply.items.get("reply")
         told = f": {shown(text)}" if isinstance(text, str) else ""
-        return reply.path, f"nobody asked for this reply ({_has(reply)}){told}"
+        why = _MOVED if reply.beside else ""
+        return reply.path, f"nobody asked for this reply ({_has(reply)}){told}{why}"
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""
         keys = (*KEYS[request.what], *_WHATEVER)
         if request.tools and request.what in ("reply", "delta"):
             keys = (*keys, "calls")
-        if self.conversation.is_witness and not (self._queue and self._queue[0].fits(*keys)):
+        if self.conversation.witness and not (self._queue and self._queue[0].fits(*keys)):
             if request.what in ("reply", "turn", "step"):
                 yield Chunk(text=SILENCE)
                 return
             if request.what == "delta":
                 yield Chunk(value={"reply": SILENCE})
                 return
-        asked = f"'{request.state.name}' asks for {_wanted(request)}"
+        asked = f"'{request.state.name}' asks for {_wanted(request)}{asked_again(request)}"
         reply = self._take(asked, keys, keep=request.what == "tool")
+        if not (reply.recorded or self.conversation.witness):
+            misspelt = misfit(request, reply)
+            if misspelt is not None:
+                raise OffScript(self.conversation, *misspelt)
         for chunk in self._chunks(request, reply):
             yield chunk
         usage = reply.items.get("usage")
@@ -151,16 +164,28 @@ class ScriptProvider:
         if not reply.fits(*keys):
             known = " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
             said = f"{asked} ({known}), but the next reply has {_has(reply)}"
+            said += _MOVED if reply.beside else ""
             raise OffScript(self.conversation, reply.path, said)
         if keep and "calls" in reply.items:
             return reply
         self._queue.pop(0)
-        recorded = "asked" in reply.items
-        if "calls" in keys and "calls" in reply.items and "reply" in reply.items and not recorded:
-            if not (self._queue and self._queue[0].fits(*keys)):
-                self._queue.insert(0, Reply({"reply": reply.items["reply"]}, reply.path))
+        both = "calls" in keys and "calls" in reply.items and "reply" in reply.items
+        if both and not reply.recorded:
+            at = self._answered()
+            # In a turn of a plan every other answer comes after the calls have moved the run on.
+            turn = keys[: len(KEYS["turn"])] == KEYS["turn"]
+            follows = at < len(self._queue) and (turn or self._queue[at].fits(*keys))
+            if not follows:
+                self._queue.insert(at, Reply({"reply": reply.items["reply"]}, reply.path, True))
                 return Reply({"calls": reply.items["calls"]}, reply.path)
         return reply
+
+    def _answered(self) -> int:
+        """How many of the next replies answer calls: checks, results, what the person says."""
+        for at, reply in enumerate(self._queue):
+            if not reply.fits(*_OF_CALLS):
+                return at
+        return len(self._queue)
 
     def _chunks(self, request: Request, reply: Reply) -> Iterator[Chunk]:
         items: Mapping[str, Any] = reply.items
@@ -188,7 +213,8 @@ class ScriptProvider:
         elif what in ("reply", "turn"):
             yield Chunk(text=items.get("reply", ""))
         elif what == "tool":
-            yield Chunk(value={"tool": calls[0][0] if calls else items["tool"]})
+            name = calls[0][0] if calls else items["tool"]
+            yield Chunk(value={"tool": in_full(name, request.tools)})
         elif what == "arguments":
             yield Chunk(value=calls[0][1] if calls else {})
         elif what == "step":
@@ -199,11 +225,14 @@ class ScriptProvider:
         else:
             yield Chunk(value=items[KEYS[what][0]])
 
-    def result(self, tool: ToolSpec) -> ToolResult:
+    def result(self, tool: ToolSpec, state: State | None = None) -> ToolResult:
         """What the file says that a tool gave back, as data and as text; ``{error: why}`` is a
-        failure."""
+        failure. `state`: where it was called."""
         reply = self._take(f"'{tool.name}' is called and gives a result", ("result",))
         value = reply.items["result"]
+        misspelt = result_misfit(state, reply)
+        if misspelt is not None:
+            raise OffScript(self.conversation, *misspelt)
         structured = value if isinstance(value, dict) else None
         failed = structured is not None and set(structured) == {"error"}
         text = as_text(value["error"] if failed else reply.items.get("text", value))

@@ -126,7 +126,9 @@ class _Pen:
             self._route(state, ways, route, style, place if ordered else 0)
         for key, target in state.jumps:
             words = _JUMPS.get(key, key)
-            self._arrow(self.boxes[state.name].id, self._target(target), JUMP, words, key)
+            mark = self.marks.jumps.get((state.name, key), NO_MARK)
+            source, end = self.boxes[state.name].id, self._target(target)
+            self._arrow(source, end, JUMP, words, key, mark=mark)
 
     def _route(
         self,

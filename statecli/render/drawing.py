@@ -42,11 +42,13 @@ NO_MARK = Mark()
 
 class Marks(NamedTuple):
     """Marks of states by name and of routes by (state, number of the route), see
-    `Transition.number`. `counts`: runs were counted, so what has no count was never seen."""
+    `Transition.number`, and of the ways after an error by (state, `on_error` or `on_invalid`).
+    `counts`: runs were counted, so what has no count was never seen."""
 
     states: Mapping[str, Mark] = {}
     routes: Mapping[tuple[str, int], Mark] = {}
     counts: str = ""
+    jumps: Mapping[tuple[str, str], Mark] = {}
 
 
 class Box(NamedTuple):

@@ -46,18 +46,35 @@ def differences(seen: Seen, expected: Sequence[Expected]) -> Iterator[Difference
 # --- what comes in an order -----------------------------------------------------------------------
 
 
+class _Lacking(NamedTuple):
+    """An expectation that nothing fits behind the ones before it. `order` says so where something
+    fits elsewhere."""
+
+    one: Expected
+    order: str
+
+
 def _in_order(
     wanted: Sequence[Expected], there: Sequence[Any], fits: Callable[[Expected, Any], bool]
-) -> Expected | None:
+) -> _Lacking | None:
     """The first that is not there behind the ones before it."""
     at = 0
-    for one in wanted:
+    for number, one in enumerate(wanted):
         while at < len(there) and not fits(one, there[at]):
             at += 1
         if at == len(there):
-            return one
+            found = sum(fits(one, item) for item in there)
+            times = sum(other[1:3] == one[1:3] for other in wanted[: number + 1])
+            order = f" after {_label(wanted[number - 1])}" if found and number else ""
+            if found and found < times:
+                order = f" {times} times"
+            return _Lacking(one, order)
         at += 1
     return None
+
+
+def _label(one: Expected) -> str:
+    return str(one.value) if isinstance(one.value, Way) else f"'{one.name or one.value}'"
 
 
 def _states(seen: Seen, wanted: list[Expected]) -> Difference | None:
@@ -68,11 +85,11 @@ def _states(seen: Seen, wanted: list[Expected]) -> Difference | None:
         if not there:
             return None
         return Difference(wanted[0], f"expected that no state is {key}: {_names(there)}", actual)
-    lacking = _in_order(wanted, there, lambda one, name: bool(one.value == name))
-    if lacking is None:
+    found = _in_order(wanted, there, lambda one, name: bool(one.value == name))
+    if found is None:
         return None
-    more = f"{key}: {_names(there)}"
-    return Difference(lacking, f"expected '{lacking.value}' to be {key}; {more}", actual, True)
+    told = f"expected '{found.one.value}' to be {key}{found.order}; {key}: {_names(there)}"
+    return Difference(found.one, told, actual, True)
 
 
 def _names(names: Sequence[str]) -> str:
@@ -88,11 +105,11 @@ def _takes(seen: Seen, wanted: list[Expected]) -> Difference | None:
         if not there:
             return None
         return Difference(wanted[0], f"expected that no way is taken; taken: {told}", actual)
-    lacking = _in_order(wanted, there, lambda one, way: _is_way(one.value, way))
-    if lacking is None:
+    found = _in_order(wanted, there, lambda one, way: _is_way(one.value, way))
+    if found is None:
         return None
-    message = f"expected {lacking.value} to be taken; taken: {told}"
-    return Difference(lacking, message, actual, True)
+    message = f"expected {found.one.value} to be taken{found.order}; taken: {told}"
+    return Difference(found.one, message, actual, True)
 
 
 def _named(way: Taken) -> str:
@@ -120,11 +137,13 @@ def _called(seen: Seen, wanted: list[Expected]) -> Difference | None:
         if not there:
             return None
         return Difference(wanted[0], f"expected that no tool is called; called: {told}", actual)
-    lacking = _in_order(wanted, there, _is_call)
-    if lacking is None:
+    found = _in_order(wanted, there, _is_call)
+    if found is None:
         return None
-    name = f"{lacking.name}({_arguments(lacking.value)})" if lacking.value else f"'{lacking.name}'"
-    return Difference(lacking, f"expected {name} to be called; called: {told}", actual, True)
+    one = found.one
+    name = f"{one.name}({_arguments(one.value)})" if one.value else f"'{one.name}'"
+    message = f"expected {name} to be called{found.order}; called: {told}"
+    return Difference(one, message, actual, True)
 
 
 def _is_call(one: Expected, call: Any) -> bool:

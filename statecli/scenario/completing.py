@@ -8,6 +8,7 @@ from typing import Any
 
 from statecli.llm.recording import as_reply
 from statecli.llm.script import ScriptProvider
+from statecli.model.graph import State
 from statecli.model.ports import Ask, Chunk, Provider, Question, Request, ToolResult, ToolSpec
 from statecli.scenario.job import Graph, Result, result_of
 from statecli.scenario.runner import NOT_OF_THE_MODEL, Case, Rehearsal, play, prepared
@@ -60,8 +61,8 @@ class Completing(Rehearsal):
             return ScriptProvider._take(self, asked, keys, keep=keep)
         return super()._take(asked, keys, keep=keep)
 
-    def result(self, tool: ToolSpec) -> ToolResult:
-        found = super().result(tool)
+    def result(self, tool: ToolSpec, state: State | None = None) -> ToolResult:
+        found = super().result(tool, state)
         if self._asks:
             value: Any = found.structured if found.structured is not None else found.text
             self.new[self._number].append({"result": value if found.ok else {"error": found.text}})
@@ -87,8 +88,7 @@ def complete(
     assert graph.loaded.graph is not None
     case = prepared(conversation, graph.loaded.graph, graph.text)
     if not isinstance(case, Case):
-        first = case[0]
-        raise BadConversation(f"{conversation.where(first.path)}: {first.message}")
+        raise BadConversation(*(f"{conversation.where(m.path)}: {m.message}" for m in case))
     script = Completing(conversation, model(graph))
     head = Result(path, conversation.about, graph.path, "passed")
     if not any(script.lacks(turn) for turn in conversation.turns):

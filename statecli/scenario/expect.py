@@ -12,6 +12,7 @@ from statecli.model.data import described, is_list, is_map
 from statecli.model.graph import END, Graph, Transition
 from statecli.model.nearest import did_you_mean
 from statecli.model.span import Path, dotted
+from statecli.scenario.toolnames import PLAN_CALLS, ToolNames
 
 #: What may be expected after any turn, and of the whole run.
 ANYTIME = (
@@ -26,11 +27,6 @@ TASK_STATUSES = ("completed", "skipped", "in_progress", "pending")
 VALUE_TESTS = ("equals", "matches", "contains", "unset")
 TEXT_TESTS = ("equals", "matches", "contains")
 TAKES = ("from", "to", "at", "by")
-#: Calls of a plan: what they do is told by other keys.
-_PLAN_CALLS = {
-    "set_deliverable": "collected or data", "complete_task": "tasks", "skip_task": "tasks",
-    "skip_state": "tasks", "close_goal": "takes",
-}  # fmt: skip
 _LONGEST_PATTERN = 2000
 
 
@@ -83,10 +79,15 @@ class Way(NamedTuple):
 
 
 def expectations(
-    graph: Graph, value: dict[str, Any], path: Path, *, whole: bool = False
+    graph: Graph,
+    value: dict[str, Any],
+    path: Path,
+    *,
+    whole: bool = False,
+    tools: ToolNames | None = None,
 ) -> tuple[list[Expected], list[Mistake]]:
     """What an `expect` says, and its mistakes."""
-    reader = _Reader(graph)
+    reader = _Reader(graph, tools or ToolNames(graph))
     known = (*ANYTIME, *WHOLE) if whole else ANYTIME
     found: list[Expected] = []
     for key, item in value.items():
@@ -107,8 +108,9 @@ def expectations(
 class _Reader:
     """Reads the expectations of one `expect`; collects what is wrong."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, tools: ToolNames) -> None:
         self.graph = graph
+        self.tools = tools
         self.mistakes: list[Mistake] = []
 
     def wrong(self, path: Path, message: str, part: str = "value") -> None:
@@ -313,6 +315,9 @@ class _Reader:
                 continue
             for test in self.tests(item, here, TEXT_TESTS):
                 if isinstance(test.value, str):
+                    never = self.tools.never_refused(test.value) if key == "refused" else ""
+                    if never and test.op != "matches":
+                        self.wrong(here, never)
                     yield Expected(key, "", test, here)
                 else:
                     message = f"'{test.op}' is text here, not {described(test.value)}"
@@ -336,25 +341,14 @@ class _Reader:
             yield Expected(key, "", None, path)
 
     def _tool(self, name: str, path: Path, part: str) -> bool:
-        if name in _PLAN_CALLS:
-            message = f"'{name}' is a call of the plan, not a tool; expect {_PLAN_CALLS[name]}"
+        if name in PLAN_CALLS:
+            message = f"'{name}' is a call of the plan, not a tool; expect {PLAN_CALLS[name]}"
             self.wrong(path, message, part)
             return False
-        declared = self.graph.settings.get("tools")
-        servers = list(declared) if isinstance(declared, dict) else []
-        known = set(servers)
-        for state in self.graph.states.values():
-            fixed = state.settings.get("tool")
-            known |= {fixed} if isinstance(fixed, str) else set()
-        if not known or name in known or name.partition(".")[0] in servers:
-            return True
-        if "." not in name and any(tool.rpartition(".")[2] == name for tool in known):
-            return True
-        if "." not in name:  # a server says itself what its tools are called
-            return True
-        hint = did_you_mean(name, known) or f"there are: {', '.join(sorted(known))}"
-        self.wrong(path, f"the graph has no tool '{name}'; {hint}", part)
-        return False
+        why = self.tools.unknown(name)
+        if why:
+            self.wrong(path, why, part)
+        return not why
 
     def tasks(self, key: str, value: Any, path: Path) -> Iterator[Expected]:
         """Tasks by id (``state/id`` where two states use it) and their status."""

@@ -89,8 +89,9 @@ def guarded(path: str, work: Callable[[], Result]) -> Result:
     try:
         result = work()
     except BadConversation as error:
-        where, message = _split(path, str(error))
-        result = Result(path, "", "", "error", (Told(where, 0, "", message),))
+        split = (_split(path, message) for message in error.every)
+        told = tuple(Told(where, 0, "", message) for where, message in split)
+        result = Result(path, "", "", "error", told)
     except Unable as error:
         message = f"{error.message}; {error.hint}" if error.hint else error.message
         result = Result(path, "", "", "error", (Told(path, 0, "", message),))

@@ -45,7 +45,9 @@ class Moves:
 
     def lines(self, snapshot: Snapshot) -> list[str]:
         """What the person may say where the run waits."""
-        state = self.graph.states.get(snapshot.state)
+        waiting = (b.token.state for b in snapshot.branches.values() if b.status == "waiting")
+        # Of a run that has split the first branch that waits takes the line.
+        state = self.graph.states.get(next(waiting, snapshot.state))
         if state is not None and state.kind == "user" and len(state.writes) == 1:
             name = state.writes[0]
             if name != "messages":
@@ -57,6 +59,11 @@ class Moves:
         if state.name not in self._combined:
             self._combined[state.name] = list(self._written(state))
         return self._combined[state.name]
+
+    def results(self, state: State) -> list[dict[str, Any]]:
+        """What a tool may give back to a state; one field alone takes whatever it is."""
+        found = self.written(state) if state.kind == "tool" else [{}]
+        return [one for one in found if one] or [{}] if len(state.writes) == 1 else found
 
     def _written(self, state: State) -> Iterator[dict[str, Any]]:
         names = [name for name in state.writes if name != "messages"]
@@ -147,76 +154,81 @@ def typed(value: Any) -> str:
     return json.dumps(value) if isinstance(value, dict) else str(value)
 
 
+def answers(moves: Moves, request: Request, calling: int = 1) -> list[list[Chunk]]:
+    """The answers that a model may give to a request; the plainest first."""
+    what, state = request.what, request.state
+    text = spoken(state) or "..."
+    if what == "turn":
+        answer = [Chunk(text=text)]
+        if len(request.transcript) >= calling or request.snapshot.line is None:
+            return [answer]  # what nobody said cannot be noted down
+        calls = moves.calls(request)
+        return [answer, *([Chunk(call=Call("c", n, a))] for n, a in calls)]
+    if what == "delta":
+        written = moves.written(state)
+        return [[Chunk(text=text, value={"reply": text, **values})] for values in written]
+    if what == "choice":
+        return [[Chunk(value={"next_state": option.name})] for option in request.options]
+    if what == "tool":
+        return [[Chunk(value={"tool": tool.name})] for tool in request.tools]
+    if what == "verdict":
+        return [
+            [Chunk(value={"done": True, "reason": text, "next": option.name})]
+            for option in request.options
+        ]
+    return [[chunk] for chunk in _single(request, text)]
+
+
+def _single(request: Request, text: str) -> list[Chunk]:
+    what = request.what
+    if what == "plan":
+        return [
+            Chunk(value={"steps": steps, "needs_permission": needs})
+            for needs in (False, True)
+            for steps in (["the first step"], ["the first step", "the second step"])
+        ]
+    if what == "step":
+        return [Chunk(text=text, value={"ok": ok}) for ok in (True, False)]
+    if what == "check":
+        quote = request.note.partition(": ")[2]
+        return [Chunk(value={"agree": True, "quote": quote})]
+    if what == "skill":
+        return [Chunk(value={"name": "a skill", "text": "What was learnt."})]
+    if what in ("arguments", "structured"):
+        tool = request.tools[0] if request.tools else None
+        schema = request.schema or (tool.schema if tool is not None else None)
+        return [Chunk(value=_fitting(schema))]
+    return [Chunk(text=text)]
+
+
 class Player:
     """Plays the model, the tools and the person's answers: the world of a run. `pick` is told how
     many moves there are and says which is taken; `replies` are those taken, as in a file.
 
-    `calling` says how many calls a turn of a plan may have before it must answer, `now_in` which
-    state runs.
+    `calling` says how many calls a turn of a plan may have before it must answer, `stands` where
+    the run is.
     """
 
     user_id = None
+    #: Branches answer one after the other, so that the replies stand in the order of the file.
+    parallel = False
 
     def __init__(self, moves: Moves, pick: Pick, calling: int = 1) -> None:
         self.moves = moves
         self.pick = pick
         self.calling = calling
         self.replies: list[dict[str, Any]] = []
-        self.now_in: Callable[[], str] = str
+        self.stands: Callable[[], Snapshot] = Snapshot
         self._ids = 0
 
     async def complete(self, request: Request) -> AsyncIterator[Chunk]:
         """One of the answers that fit."""
-        options = self._options(request)
+        options = answers(self.moves, request, self.calling)
         chunks = options[self.pick(len(options))]
         reply = as_reply(request, chunks)
         self.replies.append(reply or {"reply": "..."})
         for chunk in chunks:
             yield chunk
-
-    def _options(self, request: Request) -> list[list[Chunk]]:
-        what, state = request.what, request.state
-        text = spoken(state) or "..."
-        if what == "turn":
-            answer = [Chunk(text=text)]
-            if len(request.transcript) >= self.calling or request.snapshot.line is None:
-                return [answer]  # what nobody said cannot be noted down
-            calls = self.moves.calls(request)
-            return [answer, *([Chunk(call=Call("c", n, a))] for n, a in calls)]
-        if what == "delta":
-            written = self.moves.written(state)
-            return [[Chunk(text=text, value={"reply": text, **values})] for values in written]
-        if what == "choice":
-            return [[Chunk(value={"next_state": option.name})] for option in request.options]
-        if what == "tool":
-            return [[Chunk(value={"tool": tool.name})] for tool in request.tools]
-        if what == "verdict":
-            return [
-                [Chunk(value={"done": True, "reason": text, "next": option.name})]
-                for option in request.options
-            ]
-        return [[chunk] for chunk in self._single(request, text)]
-
-    def _single(self, request: Request, text: str) -> list[Chunk]:
-        what = request.what
-        if what == "plan":
-            return [
-                Chunk(value={"steps": steps, "needs_permission": needs})
-                for needs in (False, True)
-                for steps in (["the first step"], ["the first step", "the second step"])
-            ]
-        if what == "step":
-            return [Chunk(text=text, value={"ok": ok}) for ok in (True, False)]
-        if what == "check":
-            quote = request.note.partition(": ")[2]
-            return [Chunk(value={"agree": True, "quote": quote})]
-        if what == "skill":
-            return [Chunk(value={"name": "a skill", "text": "What was learnt."})]
-        if what in ("arguments", "structured"):
-            tool = request.tools[0] if request.tools else None
-            schema = request.schema or (tool.schema if tool is not None else None)
-            return [Chunk(value=_fitting(schema))]
-        return [Chunk(text=text)]
 
     async def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         return self.known_tools(names)
@@ -238,8 +250,8 @@ class Player:
         self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
     ) -> ToolResult:
         """What the tool gives back: the fields of the state, or a failure that it provides for."""
-        state = self.moves.graph.states[self.now_in()]
-        results: list[Any] = list(self.moves.written(state)) if state.kind == "tool" else [{}]
+        state = self._caller(tool)
+        results: list[Any] = self.moves.results(state)
         if dict(state.jumps).get("on_error"):
             results.append({"error": "it cannot be reached"})
         result = results[self.pick(len(results))]
@@ -247,6 +259,17 @@ class Player:
         if "error" in result and len(result) == 1:
             return ToolResult(False, str(result["error"]))
         return ToolResult(True, json.dumps(result, default=str), result or None)
+
+    def _caller(self, tool: ToolSpec) -> State:
+        """The state that calls a tool; of a run that has split one that may."""
+        snapshot, states = self.stands(), self.moves.graph.states
+        here = [states[branch.token.state] for branch in snapshot.branches.values()]
+        for state in here:
+            listed = state.settings.get("tools")
+            names = [state.settings.get("tool"), *(listed if isinstance(listed, list) else ())]
+            if state.kind == "tool" and (tool.name in names or tool.server in names):
+                return state
+        return states[snapshot.state]
 
     async def ask(self, question: Question) -> str:
         """What the person answers in the middle of a step."""

@@ -9,7 +9,7 @@ from statecli.engine.advance import Custom
 from statecli.kernel.reducers import Misfit
 from statecli.llm.script import OffScript, ScriptProvider
 from statecli.model.event import Body, Event, Failed, Limited
-from statecli.model.graph import Graph
+from statecli.model.graph import Graph, State
 from statecli.model.nearest import did_you_mean
 from statecli.model.ports import EndOfInput, Provider, Question, Unanswered
 from statecli.model.snapshot import Snapshot
@@ -17,6 +17,7 @@ from statecli.model.span import Path
 from statecli.scenario.compare import Difference, differences
 from statecli.scenario.expect import Expected, Mistake, expectations
 from statecli.scenario.happened import Seen
+from statecli.scenario.toolnames import ToolNames
 from statecli.session.drive import finished
 from statecli.session.session import Session, digest
 from statecli.session.tries import target_words, ways_tried
@@ -28,6 +29,8 @@ from statecli.text.conversation import Conversation, Turn
 BAD = ("failed", "stuck", "limited")
 #: What is expected of where the run goes: a difference there is explained by the guards.
 _ABOUT_WAYS = frozenset({"state", "entered", "left", "takes", "guards", "ended", "status", "never"})
+#: What is expected of the whole and can be told also where not all of it was played.
+_FOR_GOOD = frozenset({"never", "turns_at_most"})
 #: Replies that are not a model's: what tools give back, what the person answers.
 NOT_OF_THE_MODEL = ("result", "answer", "tools")
 #: Of the evaluations of one turn so many are shown.
@@ -76,11 +79,15 @@ def prepared(conversation: Conversation, graph: Graph, text: str = "") -> Case |
     """A conversation for a graph (`text`: what the graph's file says), or what cannot be right."""
     mistakes: list[Mistake] = []
     turns: list[tuple[Expected, ...]] = []
+    tools = ToolNames(graph, conversation)
     for turn in conversation.turns:
-        found, wrong = expectations(graph, dict(turn.expect), (*turn.path, "expect"))
+        here = (*turn.path, "expect")
+        found, wrong = expectations(graph, dict(turn.expect), here, tools=tools)
         turns.append(tuple(found))
         mistakes += wrong
-    whole, wrong = expectations(graph, dict(conversation.expect), ("expect",), whole=True)
+    whole, wrong = expectations(
+        graph, dict(conversation.expect), ("expect",), whole=True, tools=tools
+    )
     mistakes += wrong + _given(conversation, graph)
     if mistakes:
         return mistakes
@@ -143,6 +150,8 @@ class _Play:
         self.seen: list[Seen] = []
         self.bodies: list[Body] = []
         self.session: Session | None = None
+        #: Something went so wrong that the rest of the file was not played.
+        self.stopped = False
 
     async def run(self) -> Played:
         case, graph = self.case, self.case.graph
@@ -159,6 +168,7 @@ class _Play:
             return self._played(Snapshot())
         self.session = session
         world = SessionWorld(graph, self.script, _Nobody())
+        world.here = lambda: _only_place(session)
         begun = [event.body for event in session.store.events(session.run)]
         before, new = Snapshot(), begun
         for number, turn in enumerate(case.conversation.turns, 1):
@@ -181,16 +191,18 @@ class _Play:
             self.seen.append(seen)
             if stopped is not None:
                 self.problems.append(stopped)
+                self.stopped = True
                 break
             if not self._judge(number, seen):
+                self.stopped = True
                 break
             before, new = session.snapshot, []
         return self._played(session.snapshot)
 
     def _played(self, after: Snapshot) -> Played:
         whole = Seen(self.case.graph, Snapshot(), self.bodies, after)
-        if not self.problems:
-            self._compare(0, whole, self.case.whole)
+        over = len(self.seen) == len(self.case.turns) and not self.stopped
+        self._compare(0, whole, [e for e in self.case.whole if over or e.key in _FOR_GOOD])
         return Played(self.case, tuple(self.problems), tuple(self.seen), whole)
 
     def _judge(self, number: int, seen: Seen) -> bool:
@@ -217,6 +229,12 @@ class _Play:
             self.problems.append(Problem(one.path, number, found.message, details, found))
 
 
+def _only_place(session: Session) -> State | None:
+    """The state that runs; None where there are several."""
+    tokens = session.snapshot.tokens
+    return session.graph.states.get(tokens[0].state) if len(tokens) == 1 else None
+
+
 def _gone_wrong(path: Path, number: int, seen: Seen) -> Problem:
     """A run that failed, got stuck or was stopped by a limit."""
     status, state = seen.after.status, seen.after.state
@@ -229,8 +247,9 @@ def _gone_wrong(path: Path, number: int, seen: Seen) -> Problem:
 
 def _explained(seen: Seen) -> list[str]:
     """The last evaluations of a turn, each guard with its value."""
-    lines: list[str] = []
-    for tried in seen.tried[-_MOST_TRIED:]:
+    blocks: list[list[str]] = []
+    for tried in seen.tried:
+        lines: list[str] = []
         options = frozenset[str]()
         if tried.by in ("model", "entry", "on_invalid", "fallback"):
             options = frozenset(
@@ -242,7 +261,9 @@ def _explained(seen: Seen) -> list[str]:
         lines.append(f"in '{tried.state}' it {went}:")
         found = ways_tried(seen.graph, tried.state, tried.trials, options, tried.snapshot)
         lines += [f"  {line}" for line in found]
-    return lines
+        if not blocks or blocks[-1] != lines:  # each change in a plan asks its ways again
+            blocks.append(lines)
+    return [line for lines in blocks[-_MOST_TRIED:] for line in lines]
 
 
 class Rehearsal(ScriptProvider):

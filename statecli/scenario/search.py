@@ -13,7 +13,7 @@ from statecli.kinds.step import Delta
 from statecli.model.event import Body
 from statecli.model.graph import KINDS, Graph
 from statecli.model.guard import SCOPES, Turns, walk
-from statecli.model.snapshot import Snapshot
+from statecli.model.snapshot import Branch, Snapshot
 from statecli.scenario.counts import Key
 from statecli.scenario.coverage import guarded
 from statecli.scenario.happened import taken
@@ -63,6 +63,8 @@ class Search:
         self.budget = budget
         self.found: dict[Key, list[Step]] = {}
         self.complete = True
+        #: With branches that run side by side only whole turns are looked at.
+        self.whole = any(state.fans_out for state in graph.states.values())
         self._most = {
             scope: max(
                 (
@@ -80,7 +82,7 @@ class Search:
     def run(self) -> Search:
         """Look for all that is wanted: by what people do who do what they are asked, then also by
         skipping and waiting for the net."""
-        if any(state.kind not in KINDS or state.fans_out for state in self.graph.states.values()):
+        if any(state.kind not in KINDS for state in self.graph.states.values()):
             self.complete = False
             return self
         self._look(Moves(self.graph))
@@ -171,7 +173,7 @@ class Search:
                     return prefix[at] if at < len(prefix) else 0
 
                 player = Player(moves, pick)
-                bodies, after = step(self.graph, snapshot, player, line)
+                bodies, after = step(self.graph, snapshot, player, line, whole=self.whole)
                 for at in range(len(prefix), len(asked)):
                     chosen = [*prefix, *([0] * (at - len(prefix)))]
                     prefixes += [[*chosen, other] for other in range(1, asked[at])]
@@ -191,15 +193,23 @@ class Search:
             token.closed, token.fresh, token.progressed, data, snapshot.status,
             snapshot.line is None, snapshot.entries, snapshot.awaits_reply,
             tuple(sorted(work.tasks.items())), tuple(sorted(work.early)), work.visited,
+            tuple(map(_branch, snapshot.branches.items())),
         )  # fmt: skip
 
 
+def _branch(item: tuple[int, Branch]) -> Any:
+    """What tells a branch from another one."""
+    number, branch = item
+    data = sorted((key, repr(value)) for key, value in branch.data.items() if key != "messages")
+    return number, branch.status, branch.token.state, branch.line is None, branch.came, tuple(data)
+
+
 def step(
-    graph: Graph, snapshot: Snapshot, player: Player, line: str | None
+    graph: Graph, snapshot: Snapshot, player: Player, line: str | None, *, whole: bool = False
 ) -> tuple[list[Body], Snapshot]:
-    """Run one body and what follows from it."""
-    engine = Engine(graph, snapshot, player, after=lambda _: True)
-    player.now_in = lambda: engine.snapshot.state
+    """Run one body and what follows from it, or with `whole` everything until the run waits."""
+    engine = Engine(graph, snapshot, player, after=None if whole else lambda _: True)
+    player.stands = lambda: engine.snapshot
 
     async def collected() -> list[Body]:
         bodies: list[Body] = []

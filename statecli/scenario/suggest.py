@@ -3,60 +3,98 @@ would say, each played before it is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from statecli.model.data import shown
-from statecli.model.graph import Graph
+from statecli.model.graph import KINDS, Graph
 from statecli.scenario.counts import Key
+from statecli.scenario.exact import runs
 from statecli.scenario.moves import NEUTRAL, typed
 from statecli.scenario.runner import BAD, Case, Played, play, prepared
 from statecli.scenario.search import BUDGET, Search, Step
 from statecli.scenario.writing import expected_of
 from statecli.text.conversation import read, write
+from statecli.verify.verifier import verify
 
 Turn = dict[str, Any]
 
 
 class Suggestion(NamedTuple):
     """A conversation that takes a way, as the text of a file; empty where none was found. `also`
-    are other ways that were wanted and that it takes."""
+    are other ways that were wanted and that it takes. `never`: proved that nothing can take it."""
 
     key: Key
     text: str
     turns: int
     also: tuple[Key, ...] = ()
+    never: bool = False
 
 
 def suggestions(
     graph: Graph, wanted: Sequence[Key], *, name: str, digest: str, budget: int = BUDGET
 ) -> tuple[list[Suggestion], bool]:
     """A shortest conversation for each way that was not taken, and whether the search was
-    complete: then the ways without one cannot be taken, as far as it can tell."""
-    search = Search(graph, wanted, budget).run()
-    found: list[Suggestion] = []
-    for key in wanted:
-        steps = search.found.get(key)
-        text = written(graph, steps, key, name=name, digest=digest) if steps is not None else None
-        if text is None:
-            found.append(Suggestion(key, "", 0))
-        else:
-            played = played_text(graph, text)
-            taken = keys_of(played) if played is not None else []
-            also = tuple(k for k in wanted if k != key and k in taken)
-            turns = played.whole.lines if played is not None else 0
-            found.append(Suggestion(key, text, turns, also))
+    complete: then the ways without one cannot be taken, as far as it can tell. The verifier knows
+    of all values at once, and of what cannot be; what it does not follow (errors, answers that do
+    not fit) is searched run by run."""
+    texts: dict[Key, str] = {}
+    for key, run in runs(graph, wanted).items():
+        text = written(graph, run.turns, key, name=name, digest=digest, given=run.given)
+        if text is not None:
+            texts[key] = text
+    never = _never(graph, [key for key in wanted if key not in texts])
+    search = Search(graph, [k for k in wanted if k not in texts and k not in never], budget).run()
+    for key, steps in search.found.items():
+        text = written(graph, turns_of(steps), key, name=name, digest=digest)
+        if text is not None:
+            texts[key] = text
+    found = [
+        _suggestion(graph, key, texts[key], wanted)
+        if key in texts
+        else Suggestion(key, "", 0, never=key in never)
+        for key in wanted
+    ]
     return found, search.complete
 
 
-def written(graph: Graph, steps: Sequence[Step], key: Key, *, name: str, digest: str) -> str | None:
+def _suggestion(graph: Graph, key: Key, text: str, wanted: Sequence[Key]) -> Suggestion:
+    played = played_text(graph, text)
+    taken = keys_of(played) if played is not None else []
+    also = tuple(k for k in wanted if k != key and k in taken)
+    return Suggestion(key, text, played.whole.lines if played is not None else 0, also)
+
+
+def _never(graph: Graph, wanted: Sequence[Key]) -> set[Key]:
+    """The ways of which the verifier proves that no run takes them."""
+    if not wanted or any(state.kind not in KINDS for state in graph.states.values()):
+        return set()
+    report = verify(graph, witnesses=False)
+    if not report.exact:
+        return set()
+    dead, unreachable = report.lists["dead"], report.lists["unreachable"]
+    return {
+        key for key in wanted
+        if key[0] in unreachable or (key[1] == "written" and (key[0], key[2]) in dead)
+    }  # fmt: skip
+
+
+def written(
+    graph: Graph,
+    turns: list[Turn],
+    key: Key,
+    *,
+    name: str,
+    digest: str,
+    given: Mapping[str, Any] = MappingProxyType({}),
+) -> str | None:
     """The file of a conversation that takes a way, as short as it can be made; None where it does
     not do so when it is played (a fault of ours, and nothing that should be shown)."""
-    turns = turns_of(steps)
     about = f"takes '{key[0]}' -> '{key[3]}'"
 
     def text_of(parts: list[Turn]) -> str:
-        return write(parts, graph=name, digest=digest, about=about, compact=True)
+        return write(parts, graph=name, digest=digest, about=about, compact=True, data=dict(given))
 
     def takes(parts: list[Turn]) -> bool:
         played = played_text(graph, text_of(parts))
@@ -69,6 +107,8 @@ def written(graph: Graph, steps: Sequence[Step], key: Key, *, name: str, digest:
         return None
     while len(turns) > 1 and not turns[0] and takes(turns[1:]):
         turns = turns[1:]
+    while len(turns) > 1 and takes(turns[:-1]):
+        turns = turns[:-1]
     at = 0
     while at + 1 < len(turns):
         joined = _joined(turns[at], turns[at + 1])

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from statecli.engine.advance import Engine
+from statecli.engine.advance import Custom, Engine
 from statecli.kinds.step import Delta
 from statecli.model.event import Body, Failed, Limited, Waiting
 from statecli.model.graph import Graph
@@ -69,15 +69,16 @@ class Walks(NamedTuple):
         ]
 
 
-def walks(graph: Graph, count: int, seed: int, most: int) -> Walks:
+def walks(graph: Graph, count: int, seed: int, most: int, custom: Custom | None = None) -> Walks:
     """`count` walks of at most `most` turns; the same seed walks the same ways."""
-    moves = Moves(graph, skips=True)
-    return Walks(graph, tuple(_walk(graph, moves, number, seed, most) for number in range(count)))
+    moves, own = Moves(graph, skips=True), custom or Custom()
+    found = (_walk(graph, moves, number, seed, most, own) for number in range(count))
+    return Walks(graph, tuple(found))
 
 
-def _walk(graph: Graph, moves: Moves, number: int, seed: int, most: int) -> Walk:
+def _walk(graph: Graph, moves: Moves, number: int, seed: int, most: int, custom: Custom) -> Walk:
     chance = random.Random(f"{seed}/{number}")  # noqa: S311 - not for secrets
-    session = Session.start(graph, MemoryStore(), first_line=True)
+    session = Session.start(graph, MemoryStore(), first_line=True, custom=custom)
     first = [event.body for event in session.store.events(session.run)]
     bodies: list[Body] = list(first)
     snapshot, steps, turns = session.snapshot, list[Step](), 0
@@ -89,7 +90,7 @@ def _walk(graph: Graph, moves: Moves, number: int, seed: int, most: int) -> Walk
             lines = moves.lines(snapshot)
             line, turns = lines[chance.randrange(len(lines))], turns + 1
         player = Player(moves, chance.randrange, calling=chance.randint(0, _CALLS))
-        new, snapshot = _turn(graph, snapshot, player, line)
+        new, snapshot = _turn(graph, snapshot, player, line, custom)
         bodies += new
         if line is not None or any(not isinstance(body, Waiting) for body in new):
             steps.append(Step(line, tuple(player.replies)))
@@ -103,11 +104,11 @@ def _walk(graph: Graph, moves: Moves, number: int, seed: int, most: int) -> Walk
 
 
 def _turn(
-    graph: Graph, snapshot: Snapshot, player: Player, line: str | None
+    graph: Graph, snapshot: Snapshot, player: Player, line: str | None, custom: Custom
 ) -> tuple[list[Body], Snapshot]:
     """Everything until the run waits."""
-    engine = Engine(graph, snapshot, player)
-    player.now_in = lambda: engine.snapshot.state
+    engine = Engine(graph, snapshot, player, custom=custom)
+    player.stands = lambda: engine.snapshot
 
     async def collected() -> list[Body]:
         found: list[Body] = []
@@ -116,7 +117,7 @@ def _turn(
                 found.extend(item)
         return found
 
-    bodies = finished(collected(), waits=False)
+    bodies = finished(collected(), waits=bool(custom.bodies))
     return bodies, engine.snapshot
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from statecli.kernel.order import routes_of
+from statecli.kernel.tasks import addressed, task_status
 from statecli.model.data import shown
 from statecli.model.event import Trial
 from statecli.model.graph import END, Graph, Transition
-from statecli.model.guard import Turns, reads, walk
+from statecli.model.guard import Complete, Turns, reads, walk
 from statecli.model.snapshot import Snapshot
 from statecli.model.words import in_words, turns_words
+
+#: How far a task is that is not done.
+_STATUS = {"pending": "open", "in_progress": "begun"}
 
 
 def ways_tried(
@@ -27,7 +31,7 @@ def ways_tried(
         trial = known.get(route.number)
         line = way_tried(route, trial, option=route.target in options)
         if snapshot is not None and route.guard is not None and trial is not None:
-            values = ", ".join(_values(route, snapshot))
+            values = ", ".join(_values(graph, route, snapshot))
             line += f"  ({values})" if values else ""
         yield line
 
@@ -54,13 +58,20 @@ def _truth(route: Transition, trial: Trial | None) -> str:
     return "holds" if trial.value else "does not hold"
 
 
-def _values(route: Transition, snapshot: Snapshot) -> Iterator[str]:
+def _values(graph: Graph, route: Transition, snapshot: Snapshot) -> Iterator[str]:
     """What the guard read."""
     assert route.guard is not None
     for key in reads(route.guard):
         held = shown(snapshot.data[key]) if key in snapshot.data else "not set"
         waits = " (to be confirmed)" if key in snapshot.early else ""
         yield f"{key} is {held}{waits}"
+    state = graph.states[route.source]
+    if any(isinstance(part, Complete) for part in walk(route.guard)):
+        for task in state.tasks:
+            if not addressed(snapshot, state, task):
+                lacking = [item.key for item in task.needed if item.key not in snapshot.data]
+                more = f": {', '.join(lacking)} not set" if lacking else ""
+                yield f"{task.id} is {_STATUS[task_status(snapshot, state, task)]}{more}"
     token = snapshot.token
     counters = {"without_progress": token.idle, "total": token.total, "session": snapshot.turns}
     scopes = {part.scope for part in walk(route.guard) if isinstance(part, Turns)}

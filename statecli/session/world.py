@@ -128,7 +128,7 @@ class SessionWorld:
     ) -> ToolResult:
         """What a tool gives back, or whoever plays it. `user`: for whom, if not who talks."""
         if isinstance(self.provider, ScriptProvider):
-            return self.provider.result(tool)
+            return self.provider.result(tool, self.here())
         if self.toolbox is not None and not self.toolbox.plays(tool):
             try:
                 result = await self.toolbox.call(tool, arguments, user or self.user_id or "")

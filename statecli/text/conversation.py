@@ -22,92 +22,43 @@ A recording (`chat --record`) also has what each answer took (`usage`, `latency`
 
 YAML, or JSONL with the head in the first line and one turn in each other line. The text beside
 calls is what the model says once they are done, unless another reply follows. What a turn (or
-the whole) is expected to bring stands under `expect`: `scenario/expect.py` reads it.
+the whole) is expected to bring stands under `expect`: `scenario/expect.py` reads it. With
+``witness: true`` (as `validate --witness-dir` writes it) the model is silent where it is asked for
+a text that nobody wrote; in every other file that is a call that nobody scripted.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from statecli.model.data import described, is_list, is_map
-from statecli.model.nearest import did_you_mean
-from statecli.model.span import Path, Place
+from statecli.model.data import is_map
 from statecli.text import reading
+from statecli.text.conversation_shape import shaped
 from statecli.text.core_value import core_value
 from statecli.text.document import Document
 from statecli.text.nodes import Node
+from statecli.text.turns import BadConversation, Conversation, Reply, Turn, calls_of
 
-#: What one item of `replies` may say; a text may come with calls or writes.
-REPLY_KEYS = (
-    "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
-    "skill", "value", "answer", "tools", "failed", "raw", "text", "usage", "latency", "attempts",
-    "model", "asked",
-)  # fmt: skip
-#: Those that only tell about an answer.
-_NOTES = ("text", "usage", "latency", "attempts", "model", "asked")
 #: What ends a line in YAML 1.1 only.
 _BREAKS = frozenset("\x85\u2028\u2029")
-TURN_KEYS = ("say", "replies", "chose", "expect")
-HEAD_KEYS = ("graph", "digest", "about", "data", "turns", "expect")
-
-
-class Reply(NamedTuple):
-    """One scripted answer: the keys it has, and its place in the file."""
-
-    items: Mapping[str, Any]
-    path: Path
-
-    def fits(self, *keys: str) -> bool:
-        return any(key in self.items for key in keys)
-
-
-class Turn(NamedTuple):
-    """One line of the person (None: the graph goes on by itself) and what is answered to it."""
-
-    say: str | None
-    replies: tuple[Reply, ...]
-    expect: Mapping[str, Any]
-    path: Path
-
-
-class Conversation(NamedTuple):
-    """A whole file. `data` are values given before the start."""
-
-    document: Document
-    graph: str
-    digest: str
-    about: str
-    data: Mapping[str, Any]
-    turns: tuple[Turn, ...]
-    expect: Mapping[str, Any]
-
-    @property
-    def is_witness(self) -> bool:
-        """A witness has calls and choices but no text: its model says nothing."""
-        return not any("reply" in reply.items for turn in self.turns for reply in turn.replies)
-
-    def where(self, path: Path) -> str:
-        """``file:line:column`` of something in the file."""
-        start = self.document.span(Place(path)).start
-        return f"{self.document.path}:{start.line}:{start.column}"
-
-
-class BadConversation(Exception):
-    """The file is no conversation; the message begins with its place."""
 
 
 def read(path: str, content: bytes) -> Conversation:
-    """The conversation of a file's content. Raises BadConversation at the first mistake."""
+    """The conversation of a file's content. Raises BadConversation with all mistakes of it."""
     document = reading.document(path, content)
     if path.endswith(".jsonl"):
         document = _lines(document)
     if document.problems:
-        problem = document.problems[0]
-        start = document.position(problem.start)
-        raise BadConversation(f"{path}:{start.line}:{start.column}: {problem.message}")
-    return _conversation(document)
+        places = [document.position(problem.start) for problem in document.problems]
+        raise BadConversation(
+            *(
+                f"{path}:{at.line}:{at.column}: {problem.message}"
+                for at, problem in zip(places, document.problems, strict=True)
+            )
+        )
+    return shaped(document)
 
 
 def _lines(document: Document) -> Document:
@@ -139,145 +90,6 @@ def _lines(document: Document) -> Document:
     root.pairs = [*root.pairs, (Node("scalar", 0, 0, "", "turns"), listed)]
     whole = {**head, "turns": turns}
     return Document(document.path, document.text, "json", whole, scan=lambda: root)
-
-
-class _Reader:
-    def __init__(self, document: Document) -> None:
-        self.document = document
-
-    def fail(self, path: Path, message: str, *, part: str = "value") -> BadConversation:
-        start = self.document.span(Place(path, part)).start
-        return BadConversation(f"{self.document.path}:{start.line}:{start.column}: {message}")
-
-    def mapping(self, value: Any, path: Path, known: tuple[str, ...], what: str) -> dict[str, Any]:
-        if not is_map(value):
-            raise self.fail(path, f"{what} is a mapping, not {described(value)}")
-        for key in value:
-            if key not in known and not key.startswith("x-"):
-                hint = did_you_mean(key, known)
-                message = f"{what} has no '{key}'" + (f"; {hint}" if hint else "")
-                raise self.fail((*path, key), message, part="key")
-        return value
-
-    def items(self, value: Any, path: Path, what: str) -> list[Any]:
-        if value is None:
-            return []
-        if not is_list(value):
-            raise self.fail(path, f"'{what}' is a list, not {described(value)}")
-        return value
-
-    def text(self, value: Any, path: Path, what: str) -> str:
-        if not isinstance(value, str):
-            raise self.fail(path, f"'{what}' is text, not {described(value)}")
-        return value
-
-    def map(self, value: Any, path: Path, what: str) -> dict[str, Any]:
-        if value is None:
-            return {}
-        if not is_map(value):
-            raise self.fail(path, f"'{what}' is a mapping, not {described(value)}")
-        return value
-
-
-def _conversation(document: Document) -> Conversation:
-    reader = _Reader(document)
-    top = reader.mapping(document.value, (), HEAD_KEYS, "a conversation")
-    if "turns" not in top:
-        raise reader.fail((), "a conversation needs 'turns'")
-    turns = [
-        _turn(reader, item, ("turns", number))
-        for number, item in enumerate(reader.items(top["turns"], ("turns",), "turns"))
-    ]
-    heads = {
-        key: reader.text(top[key], (key,), key)
-        for key in ("graph", "digest", "about")
-        if key in top
-    }
-    return Conversation(
-        document,
-        heads.get("graph", ""),
-        heads.get("digest", ""),
-        heads.get("about", ""),
-        reader.map(top.get("data"), ("data",), "data"),
-        tuple(turns),
-        reader.map(top.get("expect"), ("expect",), "expect"),
-    )
-
-
-def _turn(reader: _Reader, value: Any, path: Path) -> Turn:
-    turn = reader.mapping(value, path, TURN_KEYS, "a turn")
-    say = turn.get("say")
-    if type(say) in (int, float):  # what people say is text, however it looks
-        say = reader.document.raw((*path, "say"))
-    elif say is not None:
-        say = reader.text(say, (*path, "say"), "say")
-    replies: list[Reply] = []
-    for number, item in enumerate(reader.items(turn.get("replies"), (*path, "replies"), "replies")):
-        here = (*path, "replies", number)
-        spelled = {"reply": item} if isinstance(item, str) else item
-        replies.append(_reply(reader, spelled, here))
-    expect = reader.map(turn.get("expect"), (*path, "expect"), "expect")
-    return Turn(say, tuple(replies), expect, path)
-
-
-def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
-    """A reply, each of its answers of the right shape."""
-    items = reader.mapping(value, path, REPLY_KEYS, "a reply")
-    if not any(key in items for key in REPLY_KEYS if key not in _NOTES):
-        raise reader.fail(path, "a reply says nothing; it has 'reply', 'calls', 'choice' or alike")
-    for key, item in items.items():
-        here = (*path, key)
-        texts = ("reply", "tool", "text", "failed", "raw")
-        if key in texts or (key == "choice" and not is_map(item)):
-            reader.text(item, here, key)
-        elif key in ("writes", "check", "plan", "verdict", "skill", "asked"):
-            reader.map(item, here, key)
-        elif key == "ok" and not isinstance(item, bool):
-            raise reader.fail(here, f"'ok' is true or false, not {described(item)}")
-        elif key == "answer" and (is_map(item) or is_list(item) or item is None):
-            raise reader.fail(here, f"'answer' is text, not {described(item)}")
-        elif key == "calls":
-            _calls(reader, item, here)
-        elif key == "tools":
-            _tools(reader, item, here)
-    if isinstance(items.get("answer"), bool):
-        items = {**items, "answer": "yes" if items["answer"] else "no"}
-    return Reply(items, path)
-
-
-def _calls(reader: _Reader, value: Any, path: Path) -> None:
-    for number, call in enumerate(reader.items(value, path, "calls")):
-        here = (*path, number)
-        if isinstance(call, str):
-            continue
-        if not is_map(call) or len(call) != 1:
-            raise reader.fail(here, "a call is its name and its arguments, {name: {key: value}}")
-        for name, arguments in call.items():
-            reader.map(arguments, (*here, name), name)
-
-
-def _tools(reader: _Reader, value: Any, path: Path) -> None:
-    for number, tool in enumerate(reader.items(value, path, "tools")):
-        here = (*path, number)
-        found = reader.mapping(tool, here, ("name", "description", "schema", "server"), "a tool")
-        for key, item in found.items():
-            check = reader.map if key == "schema" else reader.text
-            check(item, (*here, key), key)
-        if "name" not in found:
-            raise reader.fail(here, "a tool needs a 'name'")
-
-
-def calls_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
-    """The calls of a reply, each ``{name: arguments}``."""
-    found: list[tuple[str, dict[str, Any]]] = []
-    calls = reply.items.get("calls")
-    for call in calls if is_list(calls) else []:
-        if is_map(call):
-            for name, arguments in call.items():
-                found.append((name, arguments if is_map(arguments) else {}))
-        elif isinstance(call, str):
-            found.append((call, {}))
-    return found
 
 
 def write(
@@ -347,3 +159,9 @@ def block(value: object, column: int) -> str:
     """A list or mapping in YAML over several lines, each behind the first indented by `column`."""
     lines = _yaml(value, flow=None, width=max(40, 100 - column)).rstrip("\n").split("\n")
     return ("\n" + " " * column).join(lines)
+
+
+__all__ = [
+    "BadConversation", "Conversation", "Reply", "Turn", "block", "calls_of", "in_block",
+    "one_line", "read", "write",
+]  # fmt: skip

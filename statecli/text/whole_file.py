@@ -27,6 +27,18 @@ def write_file(path: str, content: bytes) -> None:
         raise Unable(f"{path}: {reason_of(error)}") from error
 
 
+def check_place(path: str) -> None:
+    """Raise Unable where a file could not be written: better before the work than after it."""
+    real = os.path.realpath(path)
+    folder = os.path.dirname(real)
+    if os.path.isdir(real):
+        raise Unable(f"{path}: this is a folder")
+    if not os.path.isdir(folder):
+        raise Unable(f"{path}: there is no folder {os.path.dirname(path) or folder}")
+    if not os.access(real if os.path.exists(real) else folder, os.W_OK):
+        raise Unable(f"{path}: nothing may be written here")
+
+
 def _replace(path: str, content: bytes) -> None:
     import tempfile
 

@@ -119,6 +119,30 @@ def test_what_no_test_has_seen_stands_out(folder: Path) -> None:
     assert "no test goes this way" in str(mark(parts["answer bye"]))
 
 
+def test_ways_after_an_error_that_no_test_has_taken_stand_out(folder: Path) -> None:
+    """They are in the coverage file as ways without a number."""
+    (folder / "a.yaml").write_text(
+        "initial: ask\ntools: {t: {command: [t]}}\nstates:\n"
+        "  ask: {type: user, transition: {next: [call]}}\n"
+        "  call: {type: tool, tool: t, on_error: sorry, transition: {next: [choose]}}\n"
+        "  choose: {type: decision, on_invalid: ask, transition: {next: [ask, sorry]}}\n"
+        "  sorry: {type: terminal}\n"
+    )
+    (folder / "t.yaml").write_text(
+        "graph: a.yaml\nturns:\n"
+        "  - {say: x, replies: [calls: [t: {}], result: {}, choice: ask]}\n"
+        "  - {say: y, replies: [calls: [t: {}], result: {error: gone}]}\n"
+    )
+    assert run_cli("test", "--coverage-file", "c.json", "t.yaml").code == 0
+    parts = render("--coverage", "c.json")
+    assert mark(parts["call sorry"]) == {"times": 1}
+    jumps = [arrow for arrow in json.loads(
+        run_cli("render", "a.yaml", "--to", "json", "--coverage", "c.json").out
+    )["arrows"] if arrow["style"] == "jump" and arrow["source"] == "s2"]  # fmt: skip
+    assert [jump["mark"]["times"] for jump in jumps] == [0]
+    assert "no test goes this way" in str(jumps)
+
+
 def test_marks_can_be_seen_in_the_picture(folder: Path) -> None:
     engine()
     words = ["render", "a.yaml", "-o", "a.svg", "--witness", "talk.yaml", "--lint"]
