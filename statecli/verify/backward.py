@@ -296,7 +296,7 @@ class _PlanWork:
             yield from self._meeting(counters, left)
         for hit in outcome.hits:
             if visited is not None and self.site.targets[hit.route] in visited.visited:
-                yield from self._meeting(counters._replace(open=True), hit.box)
+                yield from self._meeting(self.site.cut(counters, visited.mid_turn), hit.box)
 
     def _meeting(self, counters: Counters, box: int) -> Iterator[int]:
         known = self.good.get(counters)

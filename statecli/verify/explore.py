@@ -17,7 +17,7 @@ MOST_BOXES = 2000
 
 class Pass(NamedTuple):
     """What an entry carries: the states of its pass that it could come back to, and whether it came
-    in the middle of a turn (kept only where turns are counted)."""
+    in the middle of a turn (kept only where turns are counted, or a goal's pass may be cut)."""
 
     visited: frozenset[int] = frozenset()
     mid_turn: bool = False
@@ -79,7 +79,8 @@ class Sites:
             self._components = components(edges)
         owner = self._components
         back = frozenset(n for n in visited if owner[n] == owner[target] and n != target)
-        return Pass(back, mid_turn and bool(self.layout.domain.timed))
+        cut = bool(back) and self.layout.states[target].kind == "goal"
+        return Pass(back, mid_turn and (cut or bool(self.layout.domain.timed)))
 
     def arrive(self, source: int, target: int, box: int) -> Iterator[int]:
         """A box of `source` as boxes of `target`, which forgets its last visit if it says so."""
@@ -367,7 +368,7 @@ class Explorer:
             self.ended = True
         elif visited is not None and target in visited.visited:
             self.cuts.add((site.number, target))
-            self._stays(site, counters._replace(open=True), hit.box, work)
+            self._stays(site, site.cut(counters, mid_turn), hit.box, work)
         elif self.layout.states[target].is_plan:
             known = visited.visited if visited is not None else ()
             passed = self.sites.passed((*known, site.number), target, mid_turn=mid_turn)

@@ -301,10 +301,16 @@ class Site:
         """The counters of a visit that begins: the rest of the turn of entry is none of its own."""
         return Counters(fresh=self.timed and mid_turn)
 
+    def cut(self, counters: Counters, mid_turn: bool) -> Counters:
+        """The counters where a pass that enters was cut. A goal that is entered in the middle of a
+        turn is not closed in it: nothing was said in this visit yet that could be quoted."""
+        unheard = mid_turn and self.state.kind == "goal"
+        return counters._replace(fresh=counters.fresh or unheard, open=True)
+
     def turn_over(self, counters: Counters) -> Counters:
         """The counters after a turn's end."""
         if not self.timed:
-            return counters._replace(open=False)
+            return Counters(counters.closed)
         total, idle = counters.total, counters.idle
         if not counters.fresh:
             total = min(self.most_total, total + 1)
@@ -337,7 +343,7 @@ class Site:
 
     def calls(self, *, coop: bool, counters: Counters) -> list[Call]:
         """What may be called at rest. COOP does what it is asked for, FULL all that is accepted."""
-        key = (coop, counters.closed, counters.total, counters.idle, counters.open)
+        key = (coop, counters)
         memory = self.__dict__.setdefault("_calls", {})
         known: list[Call] | None = memory.get(key)
         if known is None:
@@ -351,7 +357,7 @@ class Site:
         if state.kind == "goal":
             for item in state.deliverables():
                 yield from self._set(item.key, None, counters)
-            if not counters.closed:
+            if not counters.closed and not (coop and counters.fresh):
                 yield Call("close", "achieved", (), self._gate(counters) if coop else None)
             return
         offers = self._offers()

@@ -191,7 +191,7 @@ class Search:
             if target is None or target == THE_END:
                 continue
             if target in known:
-                cut = counters._replace(open=True)
+                cut = site.cut(counters, mid_turn)
                 self._add(Node(site.number, hit.box, cut, NO_PASS, at, call, hit.box, STAYS))
                 continue
             passed = NO_PASS

@@ -22,6 +22,8 @@ class Node(NamedTuple):
     completed or skipped, `skipped` those of them that may still be completed (kept only where turns
     count). `been`: a bit for each state that forgets when it is entered again.
     `counted`: this turn is one of the visit. `progressed`: something new came in this turn.
+    `heard`: the person may have said something in this visit (told of goals only: without it
+    nothing can be quoted that a goal is closed with).
     """
 
     state: str
@@ -34,6 +36,7 @@ class Node(NamedTuple):
     counted: bool = True
     progressed: bool = False
     skipped: int = 0
+    heard: bool = True
 
 
 class Move(NamedTuple):
@@ -423,6 +426,8 @@ class Search:
     def _closable(self, node: Node, place: Place) -> bool:
         if not self.coop:
             return True
+        if not node.heard:
+            return False
         there = all(node.values[self.world.at[key]] for key in place.required)
         return there or self.world.data_way_holds(node)
 
@@ -431,6 +436,7 @@ class Search:
         timed = self.world.timed[place.name]
         net = self.book.stuck_turns
         past = True
+        node = node._replace(heard=True)
         if timed:
             most_total = max((p[2] for p in timed if p[1] == "total"), default=0)
             most_idle = net or max((p[2] for p in timed if p[1] == "without_progress"), default=0)
@@ -515,7 +521,10 @@ class Search:
                     skipped &= ~world.bit[target, n]
             been |= world.reset_bit[target]
         counted = not (mid_turn and world.timed[target])
-        return self._lean(Node(target, values, done, been, counted=counted, skipped=skipped))
+        heard = not (mid_turn and place.kind == "goal")
+        return self._lean(
+            Node(target, values, done, been, counted=counted, skipped=skipped, heard=heard)
+        )
 
     def _look(self, node: Node, *, at_end: bool) -> Look:
         """Evaluate, and keep what was seen."""
