@@ -29,7 +29,7 @@ does what it is asked for, witnesses are of it. The lists, with the shape of the
 - ``loops`` (names, sorted): the components, with an edge inside, of the moves that COOP runs make
   from such entries.
 - ``settle_loops`` (name, target): in FULL a pass of settle ends in `name` because `target` was
-  visited in it already.
+  visited in it already, or because it has made `max_hops` moves.
 
 What the environments do at rest in a plan state: set an offered key to any value of its type; in a
 loose state skip any task (COOP: one that is not required, or has no required deliverables), skip
@@ -40,6 +40,8 @@ in which a call led into it); end the turn. A non-plan state's body writes its `
 subset in FULL, all in COOP; a `user` body writes only if it names exactly one field (not messages),
 and always does in COOP. `on_error` and `on_invalid` are followed in FULL only.
 Context fields: any value; absent too if not required and without default. `inputs`: any value.
+A field with a default that no state writes: FULL any value of its type (what else would change it
+is given from outside, `--input`), COOP its default.
 """
 
 from __future__ import annotations

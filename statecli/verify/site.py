@@ -30,7 +30,8 @@ THE_END = -1
 
 class Counters(NamedTuple):
     """What a visit remembers beside the data. `fresh`: entered in this turn; `progressed`:
-    something new came in this turn; `open`: not evaluated since it was entered (or cut)."""
+    something new came in this turn; `open`: not evaluated since it was entered (or cut); `unheard`:
+    a goal in whose visit nobody has spoken yet (told where it may make a difference)."""
 
     closed: bool = False
     total: int = 0
@@ -38,9 +39,23 @@ class Counters(NamedTuple):
     fresh: bool = False
     progressed: bool = False
     open: bool = False
+    unheard: bool = False
 
 
 NO_COUNTERS = Counters()
+
+
+class Pass(NamedTuple):
+    """What an entry carries: the states of its pass that it could come back to, and whether it came
+    in the middle of a turn (kept only where turns are counted, or a goal's pass may be cut), and
+    how many moves it has made (counted only where one may be too long: `Sites.most_hops`)."""
+
+    visited: frozenset[int] = frozenset()
+    mid_turn: bool = False
+    hops: int = 0
+
+
+NO_PASS = Pass()
 
 
 class Effect:
@@ -146,6 +161,7 @@ class Site:
             route.origin == "implicit" and self.targets[at] == THE_END
             for at, route in enumerate(self.routes)
         )
+        self.filters = self._filters() if self.domain.filters else {}
         self._count_turns()
         self._truths: dict[tuple[int, Mode], Truth] = {}
         self._known: dict[tuple[Mode, bool, int], Outcome] = {}
@@ -175,6 +191,40 @@ class Site:
                     with suppress(TooMany):
                         self.compiler.part(leaf, Mode())
         return tuple(range(1 << min(len(self.compiler.free), MOST_FREE)))
+
+    # --- what a route passes on -----------------------------------------------------------------
+
+    def filtered(self, way: int, box: int) -> int:
+        """What goes on of a box along a route (by its place in the order)."""
+        for effect in self.filters.get(way, ()):
+            box = effect.of(box)
+        return box
+
+    def unfiltered(self, way: int, box: int) -> int:
+        """The box of all from which a route passes on this one; 0 if there is none."""
+        for effect in self.filters.get(way, ()) if box else ():
+            box = effect.before(box)
+        return box
+
+    def _filters(self) -> dict[int, tuple[Effect, ...]]:
+        """A field that is not passed on is no longer set. A function may make anything of them."""
+        found: dict[int, tuple[Effect, ...]] = {}
+        for at, route in enumerate(self.routes):
+            kept = route.state_filter
+            if kept is None:
+                continue
+            effects = []
+            for key, axis in self.domain.keys.items():
+                if not self.live_now >> axis.number & 1 or (
+                    isinstance(kept, tuple) and key in kept
+                ):
+                    continue
+                gone = [1 << n if n < axis.absents else 1 for n in range(axis.size)]
+                effects.append(
+                    Effect(axis, gone if isinstance(kept, tuple) else [axis.all] * axis.size)
+                )
+            found[at] = tuple(effects)
+        return found
 
     @property
     def undecided(self) -> bool:
@@ -299,13 +349,15 @@ class Site:
 
     def entry(self, mid_turn: bool) -> Counters:
         """The counters of a visit that begins: the rest of the turn of entry is none of its own."""
-        return Counters(fresh=self.timed and mid_turn)
+        fresh = self.timed and mid_turn
+        return Counters(fresh=fresh, unheard=fresh and self.state.kind == "goal")
 
-    def cut(self, counters: Counters, mid_turn: bool) -> Counters:
-        """The counters where a pass that enters was cut. A goal that is entered in the middle of a
-        turn is not closed in it: nothing was said in this visit yet that could be quoted."""
-        unheard = mid_turn and self.state.kind == "goal"
-        return counters._replace(fresh=counters.fresh or unheard, open=True)
+    def cut(self, entry: Pass, target: int) -> Counters:
+        """The counters where a pass that enters is cut before it moves on to `target`. If it is too
+        long, it is a limit that stops it: the next thing that happens is a line of the person."""
+        counters = self.entry(entry.mid_turn)
+        unheard = entry.mid_turn and self.state.kind == "goal" and target in entry.visited
+        return counters._replace(open=True, unheard=unheard)
 
     def turn_over(self, counters: Counters) -> Counters:
         """The counters after a turn's end."""
@@ -337,7 +389,7 @@ class Site:
             return Counters(closed)
         if not call.progress:
             return counters._replace(closed=closed, open=False)
-        return Counters(closed, counters.total, 0, counters.fresh, True)
+        return counters._replace(closed=closed, idle=0, progressed=True, open=False)
 
     # --- calls ----------------------------------------------------------------------------------
 
@@ -357,7 +409,7 @@ class Site:
         if state.kind == "goal":
             for item in state.deliverables():
                 yield from self._set(item.key, None, counters)
-            if not counters.closed and not (coop and counters.fresh):
+            if not counters.closed and not (coop and counters.unheard):
                 yield Call("close", "achieved", (), self._gate(counters) if coop else None)
             return
         offers = self._offers()
@@ -500,7 +552,9 @@ class Site:
             axis = keys.get(key)
             if axis is not None and self.live_now >> axis.number & 1:
                 kept = 0 if coop and not self.custom else 1
-                values = axis.spoken if state.kind == "user" else axis.present
+                values = axis.present
+                if state.kind == "user":
+                    values = axis.spoken(surely=coop)
                 outcomes = [values | kept << at for at in range(axis.size)]
                 yield Effect(axis, outcomes)
 
