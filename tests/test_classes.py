@@ -68,7 +68,8 @@ def test_a_class_that_counts_as_typed_has_a_line(name: str) -> None:
     for number in range(found.absents, found.size):
         if found.spoken(surely=True) >> number & 1:
             line = found.line(number)
-            assert isinstance(line, str) and line == line.strip() != ""
+            assert isinstance(line, str)
+            assert line == line.strip() != ""
             assert found.class_of(line) == 1 << number
 
 
