@@ -1,10 +1,10 @@
 """The verifier against the oracle on random graphs: eleven lists each, no disagreement.
 
-The same graphs in each run, so that a run of CI says something of the change it runs for; new ones
-on demand. To look at new ones, to repeat one, to look at many:
+New graphs in each run, whose seeds are printed; what fails names the one seed and the command that
+repeats it. To repeat one graph, a whole run, or to look at many:
 
-    STATECLI_VERIFY_FRESH=1 python -m pytest tests/test_verify_random.py
     STATECLI_VERIFY_SEED=1234 python -m pytest tests/test_verify_random.py
+    STATECLI_VERIFY_FIRST=1230000 python -m pytest tests/test_verify_random.py
     STATECLI_VERIFY_GRAPHS=5000 python -m pytest tests/test_verify_random.py
     python tests/verify_graphs.py 1234
 """
@@ -28,8 +28,7 @@ from statecli.verify import LISTS, Report
 from statecli.verify.verifier import verify
 
 ONE = os.environ.get("STATECLI_VERIFY_SEED")
-#: Where the usual graphs begin.
-USUAL = 700_000
+FIRST = os.environ.get("STATECLI_VERIFY_FIRST")
 COUNT = 1 if ONE else int(os.environ.get("STATECLI_VERIFY_GRAPHS", "300"))
 #: Graphs of one test: so many tests run beside each other.
 BATCH = 25
@@ -37,7 +36,7 @@ BATCHES = range((COUNT + BATCH - 1) // BATCH)
 #: What is claimed to be impossible stays so when not all is decided.
 PROVED = ("unreachable", "dead")
 #: The oracle gives up here; such a graph is only counted.
-MOST = 30_000
+MOST = int(os.environ.get("STATECLI_VERIFY_MOST", "30000"))
 
 
 @pytest.fixture(scope="session")
@@ -45,8 +44,8 @@ def first_seed(request: pytest.FixtureRequest) -> int:
     """The same in all processes of a run."""
     if ONE:
         return int(ONE)
-    if not os.environ.get("STATECLI_VERIFY_FRESH"):
-        return USUAL
+    if FIRST:
+        return int(FIRST)
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(time.time_ns())
     return zlib.crc32(run.encode()) * 10_000
 

@@ -225,6 +225,10 @@ class Domain:
             key for state in graph.states.values()
             for key in (*state.writes, *(item.key for item in state.deliverables()))
         }  # fmt: skip
+        self._null = {
+            key for state in graph.states.values() if state.settings.get("allow_writes_null")
+            for key in state.writes
+        }  # fmt: skip
         #: Whether some route passes on less than all data.
         self.filters = False
         self._guards()
@@ -391,9 +395,8 @@ class Domain:
         """A field into which some body may write null can hold that too."""
         if field is None or field.type == "any" or field.has_default:
             return field
-        for state in self.graph.states.values():
-            if key in state.writes and state.settings.get("allow_writes_null"):
-                return field._replace(has_default=True, default=None)
+        if key in self._null:
+            return field._replace(has_default=True, default=None)
         return field
 
     def _initial(self, key: str, axis: Axis, field: Field | None) -> int:

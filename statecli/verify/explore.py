@@ -49,7 +49,10 @@ class Sites:
         self.layout = layout
         self.frame = layout.frame
         self._sites: dict[int, Site] = {}
-        self._components: list[int] | None = None
+        #: For each state the component of plan states that it is in.
+        self._owner: list[int] = []
+        #: The states to which nothing matters of the pass that leads there.
+        self._single: list[bool] = []
         #: The components in which a pass into a goal may be cut.
         self._cutting: set[int] = set()
         #: The moves that one pass may make, where some pass may be longer; else 0.
@@ -67,7 +70,7 @@ class Sites:
     def onward(self, site: Site, entry: Pass | None, target: int, *, at_end: bool) -> Pass:
         """What a move out of a plan state brings to the next one. `entry`: of the pass that came
         into the state; None for one that begins there."""
-        if not self.layout.states[target].is_plan:
+        if self._never_back(target):
             return NO_PASS
         if entry is None:
             return self.passed((site.number,), target, mid_turn=not at_end, hops=1)
@@ -81,24 +84,39 @@ class Sites:
         return target in entry.visited or 0 < self.most_hops <= entry.hops
 
     def passed(self, visited: Iterable[int], target: int, *, mid_turn: bool, hops: int) -> Pass:
-        """What of a pass matters to `target`, a plan state."""
-        if self._components is None:
-            states = self.layout.states
-            edges = [
-                [t for t in targets if states[t].is_plan] if states[n].is_plan else []
-                for n, targets in enumerate(self.layout.successors)
-            ]
-            self._components = components(edges)
-            sizes = Counter(self._components)
-            self._cutting = {
-                owner for state, owner in zip(states, self._components, strict=True)
-                if state.kind == "goal" and sizes[owner] > 1
-            }  # fmt: skip
-        owner = self._components
+        """What of a pass matters to `target`."""
+        if self._never_back(target):
+            return NO_PASS
+        owner = self._owner
         back = frozenset(n for n in visited if owner[n] == owner[target] and n != target)
         cut = owner[target] in self._cutting
         late = mid_turn and (cut or bool(self.layout.domain.timed))
         return Pass(back, late, min(hops, self.most_hops))
+
+    def _never_back(self, target: int) -> bool:
+        """Whether nothing of a pass matters to a state: it comes back to none of them."""
+        if not self._owner:
+            self._look_for_circles()
+        return self._single[target] and not self.most_hops
+
+    def _look_for_circles(self) -> None:
+        """Which plan states a pass may come back to."""
+        states = self.layout.states
+        edges = [
+            [t for t in targets if states[t].is_plan] if states[n].is_plan else []
+            for n, targets in enumerate(self.layout.successors)
+        ]
+        self._owner = components(edges)
+        sizes = Counter(self._owner)
+        timed = bool(self.layout.domain.timed)
+        self._single = [
+            not state.is_plan or (sizes[owner] == 1 and not timed)
+            for state, owner in zip(states, self._owner, strict=True)
+        ]
+        self._cutting = {
+            owner for state, owner in zip(states, self._owner, strict=True)
+            if state.kind == "goal" and sizes[owner] > 1
+        }  # fmt: skip
 
     def arrive(self, source: int, target: int, box: int) -> Iterator[int]:
         """A box of `source` as boxes of `target`, which forgets its last visit if it says so."""

@@ -43,6 +43,7 @@ class Counters(NamedTuple):
 
 
 NO_COUNTERS = Counters()
+CLOSED = Counters(closed=True)
 
 
 class Pass(NamedTuple):
@@ -157,6 +158,12 @@ class Site:
         self.custom = is_custom(self.state)
         self.live_now = layout.live[number]
         self.targets = [self._target(route) for route in self.routes]
+        self._at_end = [at for at, target in enumerate(self.targets) if target is not None]
+        self._at_once = [
+            at
+            for at in self._at_end
+            if self.targets[at] != THE_END or self.routes[at].origin != "implicit"
+        ]
         self.ends_late = any(
             route.origin == "implicit" and self.targets[at] == THE_END
             for at, route in enumerate(self.routes)
@@ -165,6 +172,7 @@ class Site:
         self._count_turns()
         self._truths: dict[tuple[int, Mode], Truth] = {}
         self._known: dict[tuple[Mode, bool, int], Outcome] = {}
+        self._modes: dict[Counters, Mode] = {}
         self._frees = self._combinations()
         self.too_many = False
         self.own = {item.key for item in self.state.deliverables()} | set(self.state.writes)
@@ -244,7 +252,10 @@ class Site:
 
     def evaluate(self, counters: Counters, at_end: bool, box: int) -> Outcome:
         """The first routes that hold, and where none does."""
-        key = (Mode(counters.closed, counters.total, counters.idle), at_end, box)
+        mode = self._modes.get(counters)
+        if mode is None:
+            mode = self._modes[counters] = Mode(counters.closed, counters.total, counters.idle)
+        key = (mode, at_end, box)
         known = self._known.get(key)
         if known is None:
             if len(self._frees) == 1:
@@ -280,12 +291,7 @@ class Site:
 
     def _tried(self, at_end: bool) -> list[int]:
         """The routes that are tried at all, by their places in the order."""
-        return [
-            at
-            for at, route in enumerate(self.routes)
-            if self.targets[at] is not None
-            and (at_end or self.targets[at] != THE_END or route.origin != "implicit")
-        ]
+        return self._at_end if at_end else self._at_once
 
     def trying(self, mode: Mode, at_end: bool, box: int) -> Iterator[tuple[int, list[int]]]:
         """Each route that is tried, with what of a box is left for it."""
@@ -350,6 +356,8 @@ class Site:
     def entry(self, mid_turn: bool) -> Counters:
         """The counters of a visit that begins: the rest of the turn of entry is none of its own."""
         fresh = self.timed and mid_turn
+        if not fresh:
+            return NO_COUNTERS
         return Counters(fresh=fresh, unheard=fresh and self.state.kind == "goal")
 
     def cut(self, entry: Pass, target: int) -> Counters:
@@ -362,7 +370,7 @@ class Site:
     def turn_over(self, counters: Counters) -> Counters:
         """The counters after a turn's end."""
         if not self.timed:
-            return Counters(counters.closed)
+            return CLOSED if counters.closed else NO_COUNTERS
         total, idle = counters.total, counters.idle
         if not counters.fresh:
             total = min(self.most_total, total + 1)
@@ -386,7 +394,7 @@ class Site:
         """The counters after a call."""
         closed = counters.closed or call.kind == "close"
         if not self.timed:
-            return Counters(closed)
+            return CLOSED if closed else NO_COUNTERS
         if not call.progress:
             return counters._replace(closed=closed, open=False)
         return counters._replace(closed=closed, idle=0, progressed=True, open=False)
