@@ -282,6 +282,54 @@ GRAPHS: dict[str, Parts] = {
         state("c", [ask("k")], go("d", equals("k", True)), go("e", has("k"))),
         end("d"), end("e"), stuck_turns=2,
     ),
+    # `g` is entered by a call that came through `h`: it stops there, and is left at the turn's end.
+    "a goal is not closed before anybody spoke": plan(
+        state("a", [ask("k")], go("h", has("k"))),
+        state("h", [], go("g", DONE)),
+        state("g", [], go("h", has("k")), go("b", CLOSED, 2), go("c", both(CLOSED, has("k"))),
+              kind="goal"),
+        end("b"), end("c"),
+    ),
+    # Six states that are left at once, and four moves at most.
+    "a pass is not longer than it may be": plan(
+        state("a", [ask("k")], go("s0", has("k"))),
+        *[state(f"s{n}", [], go(f"s{n + 1}", has("k"))) for n in range(5)],
+        state("s5", [ask("l")], go("__end__", has("k")), go("z", has("l"), 2)),
+        end("z"), max_hops=4,
+    ),
+    "a pass as long as it may be": plan(
+        state("a", [ask("k")], go("s0", has("k"))),
+        *[state(f"s{n}", [], go(f"s{n + 1}", has("k"))) for n in range(3)],
+        state("s3", [ask("l")], go("__end__", has("k")), go("z", has("l"), 2)),
+        end("z"), max_hops=4,
+    ),
+    "what is not passed on is gone": {
+        "initial": "a",
+        "fields": {"x": {"type": "bool"}, "y": {"type": "int", "default": 1}},
+        "states": {
+            "a": {"type": "agent", "writes": ["x"], "transition": {"next": [
+                {"to": "b", "when": {"x": True}, "state_filter": ["y"]}, "c"]}},
+            "b": {"type": "decision", "transition": {"next": [
+                {"to": "d", "when": {"x__exists": True}},
+                {"to": "c", "when": {"y": 1}, "state_filter": []}]}},
+            "c": {"type": "decision", "transition": {"next": [
+                {"to": "d", "when": {"y": 1}}, {"to": "e", "when": {"x__exists": True}},
+                {"to": "d", "when": {"y__exists": False}}]}},
+            "d": {"type": "terminal"}, "e": {"type": "terminal"},
+        },
+    },
+    "a default that nothing writes may be given": {
+        "initial": "a",
+        "fields": {"x": {"type": "enum", "values": ["one", "two"], "default": "one"},
+                   "y": {"type": "int", "default": 0}},
+        "states": {
+            "a": {"type": "agent", "writes": ["y"], "transition": {"next": ["b"]}},
+            "b": {"type": "decision", "transition": {"next": [
+                {"to": "c", "when": {"x": "two"}}, {"to": "d", "when": {"x": "one"}}]}},
+            "c": {"type": "decision", "transition": {"next": [{"to": "d", "when": {"y": 7}}]}},
+            "d": {"type": "terminal"},
+        },
+    },
     "two hold where the run begins": plan(
         state("a", [], go("b", DONE), go("c", DONE)), end("b"), end("c"),
     ),

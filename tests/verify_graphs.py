@@ -27,7 +27,23 @@ NUMBERS = (2, 3, 2.5)
 def graph(seed: int) -> dict[str, Any]:
     """The graph of a seed, as a JSON file would hold it."""
     rng = random.Random(seed)
-    return _Plan(rng).graph() if seed % 2 == 0 else _States(rng).graph()
+    value = _Plan(rng).graph() if seed % 2 == 0 else _States(rng).graph()
+    more = random.Random(f"{seed} hops")
+    if seed % 2 == 0 and more.random() < 0.1:
+        value["limits"]["max_hops"] = more.choice((1, 2, 3))
+    if seed % 2 and more.random() < 0.15:
+        _filter(more, value)
+    return value
+
+
+def _filter(rng: random.Random, value: dict[str, Any]) -> None:
+    """Let some routes of a `states` graph pass on less than all data."""
+    for state in value["states"].values():
+        listed = (state.get("transition") or {}).get("next") or []
+        for at, item in enumerate(listed):
+            if rng.random() < 0.4:
+                kept = {"state_filter": rng.sample(("a", "b", "c"), rng.randint(0, 2))}
+                listed[at] = {"to": item, **kept} if isinstance(item, str) else {**item, **kept}
 
 
 class _Draw:

@@ -38,8 +38,8 @@ from statecli.store.memory import MemoryStore
 from statecli.verify import Finding, Visit
 
 LINE = "yes, that is all done"
-#: So many lines at most; a witness that needs more is not short.
-MOST_LINES = 60
+#: So many lines at most: nine or ten of them wait for the net to move on, once or more.
+MOST_LINES = 200
 
 
 class Off(EndOfInput):
@@ -221,7 +221,8 @@ class Played:
             if self.session.snapshot.status == "running":
                 await self._send(None)
             for _ in range(MOST_LINES):
-                if self.session.snapshot.status != "waiting" or not self.script.left:
+                stopped = self.session.snapshot.status in ("waiting", "limited")
+                if not stopped or not self.script.left:
                     break
                 await self._send(self.script.line(self.session.snapshot.state))
         except EndOfInput:
@@ -266,7 +267,7 @@ class Played:
         routes = {route.number: route for route in routes_of(self.graph, name)}
         ways = [routes[one], routes[int(str(other))]]
         for body, snapshot in zip(self.bodies, self.before, strict=True):
-            if not isinstance(body, Chose | Warned) or snapshot.state != name:
+            if not isinstance(body, Chose | Limited | Warned) or snapshot.state != name:
                 continue
             view = view_of(self.graph, snapshot, snapshot.token, None)
             held = [way.guard is not None and evaluate(way.guard, view) is True for way in ways]

@@ -214,6 +214,29 @@ def lines(tests: Sequence[Test]) -> list[str]:
     return list(dict.fromkeys(line for text in found if (line := text.strip())))
 
 
+def never_a_line(text: str, tests: Sequence[Test]) -> bool:
+    """Whether it is certain that a person can type no text on which all tests agree with this one,
+    if none of `lines` is such: some test says that it is one of a few texts. Where only blanks and
+    the case of letters are left open, letters may have more forms than `lines` tries."""
+    other = f"{text}{OTHER}"
+    for test in tests:
+        if answer(test, text) is answer(test, other):
+            continue
+        if isinstance(test, Part):
+            if any(value == text for value, _ in test.constants):
+                return True
+        elif test.op in _EQUALITY:
+            texts = [fold(value) for value in _constants([test]) if isinstance(value, str)]
+            if all(sign.isascii() and not sign.isalpha() for sign in "".join(texts)):
+                return True
+    return False
+
+
+#: What no constant ends with.
+OTHER = "\x1f?"
+_EQUALITY = ("eq", "ne", "in", "notin", "is", "isnot")
+
+
 def _recased(text: str, constants: Sequence[str]) -> Iterable[str]:
     """Texts that fold to the same, with other letters in capitals; at least one is no constant, if
     there is any."""

@@ -62,7 +62,7 @@ class Visit(NamedTuple):
 
     A call is ``{key: value}``, ``{"done": task}`` or ``{"close": "achieved"}``; ``{}`` ends the
     turn. What a body writes is one call. `takes`: ``transitions[i]``, ``implicit:next``, ``net``,
-    or None where the run stays.
+    ``max_hops`` where that limit stops the run until the next line, or None where the run stays.
     """
 
     state: str

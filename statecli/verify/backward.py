@@ -10,8 +10,8 @@ import heapq
 from collections.abc import Iterable, Iterator
 
 from statecli.verify.box import BoxSet
-from statecli.verify.explore import MOST_BOXES, NO_PASS, Explorer, Key, Pass, strays
-from statecli.verify.site import NO_COUNTERS, THE_END, Call, Counters, Hit, Site
+from statecli.verify.explore import MOST_BOXES, NET, Explorer, Key, strays
+from statecli.verify.site import NO_COUNTERS, NO_PASS, THE_END, Call, Counters, Hit, Pass, Site
 
 #: A context of an evaluation: the counters in it, and whether it is that of a turn's end.
 Context = tuple[Counters, bool]
@@ -116,7 +116,7 @@ class Backward:
         self.wide |= boxes.wide
         return found
 
-    def _into(self, source: int, key: Key, box: int) -> Iterator[int]:
+    def _into(self, source: int, key: Key, box: int, way: int = NET) -> Iterator[int]:
         """The part of a box that leaves `source` for an entry and can end from there."""
         if key in self.whole:
             yield box
@@ -124,16 +124,14 @@ class Backward:
         good = self.good.get(key)
         for target in good if good is not None else ():
             for part in self.sites.before(source, key[0], target):
-                both = part & box
+                both = self.sites[source].unfiltered(way, part) & box
                 if self.frame.some(both):
                     yield both
 
     def _key(self, site: Site, target: int, visited: Pass | None, *, at_end: bool) -> Key:
-        if not site.state.is_plan or not self.layout.states[target].is_plan:
+        if not site.state.is_plan:
             return target, NO_PASS
-        mid_turn = visited.mid_turn if visited is not None else not at_end
-        known = visited.visited if visited is not None else ()
-        return target, self.sites.passed((*known, site.number), target, mid_turn=mid_turn)
+        return target, self.sites.onward(site, visited, target, at_end=at_end)
 
     def _jumps(self, site: Site, box: int) -> Iterator[int]:
         for name, state in site.state.jumps:
@@ -165,7 +163,7 @@ class Backward:
             if target == THE_END:
                 found.append(hit.box)
             elif target is not None:
-                found += self._into(site.number, (target, NO_PASS), hit.box)
+                found += self._into(site.number, (target, NO_PASS), hit.box, hit.route)
         for target, box in strays(site, outcome.hits):
             found += self._into(site.number, (target, NO_PASS), box)
         for part in found:
@@ -232,9 +230,7 @@ class Backward:
     ) -> bool:
         for hit in hits:
             target = site.targets[hit.route]
-            if target is None or target == THE_END:
-                continue
-            if visited is not None and target in visited.visited:
+            if target is None or target == THE_END or self.sites.stops(visited, target):
                 continue
             if self._key(site, target, visited, at_end=at_end) not in self.whole:
                 return False
@@ -295,8 +291,10 @@ class _PlanWork:
         for left in outcome.rest:
             yield from self._meeting(counters, left)
         for hit in outcome.hits:
-            if visited is not None and self.site.targets[hit.route] in visited.visited:
-                yield from self._meeting(counters._replace(open=True), hit.box)
+            target = self.site.targets[hit.route]
+            assert target is not None
+            if visited is not None and self.back.sites.stops(visited, target):
+                yield from self._meeting(self.site.cut(visited, target), hit.box)
 
     def _meeting(self, counters: Counters, box: int) -> Iterator[int]:
         known = self.good.get(counters)
@@ -313,11 +311,13 @@ class _PlanWork:
         for hit in site.evaluate(*context, self.hull).hits:
             target = site.targets[hit.route]
             assert target is not None
+            if self.back.sites.stops(visited, target):
+                continue
             if target == THE_END:
                 yield hit.box
-            elif visited is None or target not in visited.visited:
+            else:
                 key = self.back._key(site, target, visited, at_end=context[1])
-                yield from self.back._into(site.number, key, hit.box)
+                yield from self.back._into(site.number, key, hit.box, hit.route)
 
     def _resting(self, counters: Counters) -> Iterator[tuple[Context, tuple[int, ...]]]:
         """The evaluations that leave a run at rest with these counters."""

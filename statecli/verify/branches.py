@@ -82,7 +82,7 @@ class Branches:
         queue: deque[Configuration] = deque()
         for name in self.layout.graph.roots():
             number = self.layout.index[name]
-            token = Token(number, -1, "", self.layout.start(number))
+            token = Token(number, -1, "", self.layout.start(number, coop=self.coop))
             queue.append((token,))
         while queue:
             now = queue.popleft()

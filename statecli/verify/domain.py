@@ -20,13 +20,14 @@ from statecli.model.classes import (
     candidates,
     classes,
     lines,
+    never_a_line,
     open_ended,
     points,
     seeks_too_much,
     whole_numbers,
 )
 from statecli.model.data import is_list, is_map
-from statecli.model.graph import Field, Graph, State, Task
+from statecli.model.graph import Field, Graph, State, Task, Transition
 from statecli.model.guard import Atom, Expr, Guard, Opaque, Turns, as_number, walk
 from statecli.model.parts import parts
 
@@ -38,13 +39,14 @@ _KNOWN_REDUCERS = ("", "overwrite", "increment")
 
 class Axis:
     """One variable. `size` classes, the first `absents` of which mean that the key is not set
-    (none for a task's bit). `initial`: the classes at the start. `single`: the classes of exactly
-    one value. `at`: where its bits begin in a box, once it has a slot.
+    (none for a task's bit). `initial`: the classes at the start; `usual`: those of them where
+    nobody gives more than the graph asks for (COOP). `single`: the classes of exactly one value.
+    `at`: where its bits begin in a box, once it has a slot.
     """
 
     __slots__ = (
         "__dict__", "absent", "absents", "all", "answers", "at", "field", "initial", "name",
-        "number", "present", "samples", "single", "size", "tests",
+        "number", "present", "samples", "single", "size", "tests", "usual",
     )  # fmt: skip
 
     def __init__(self, name: str, number: int) -> None:
@@ -75,6 +77,7 @@ class Axis:
         self._masks()
 
     def _masks(self) -> None:
+        self.usual = self.initial
         self.all = (1 << self.size) - 1
         self.absent = (1 << self.absents) - 1
         self.present = self.all & ~self.absent
@@ -120,16 +123,20 @@ class Axis:
                 return one
         return value
 
-    @property
-    def spoken(self) -> int:
+    def spoken(self, *, surely: bool) -> int:
         """The classes of what a person can type into the field: text for one of no other type,
-        without blanks around it, and not nothing."""
+        without blanks around it, and not nothing. `surely`: those of which a line is known; else
+        all but those of which it is certain that there is none."""
         field = self.field
         if not self.tests or (field is not None and field.type not in ("str", "any")):
             return self.present
         found = 0
         for number in self._lines:
             found |= 1 << number
+        for text in candidates(field, self.tests) if not surely else ():
+            if isinstance(text, str) and not found & self.class_of(text):
+                if not never_a_line(text, self.tests):
+                    found |= self.class_of(text)
         return found
 
     @cached_property
@@ -216,6 +223,16 @@ class Domain:
         self.timed: set[str] = set()
         self._needs: dict[str, list[tuple[str, str]]] = {}
         self._seeking: dict[str, list[tuple[State, Atom]]] = {}
+        self._written = {
+            key for state in graph.states.values()
+            for key in (*state.writes, *(item.key for item in state.deliverables()))
+        }  # fmt: skip
+        self._null = {
+            key for state in graph.states.values() if state.settings.get("allow_writes_null")
+            for key in state.writes
+        }  # fmt: skip
+        #: Whether some route passes on less than all data.
+        self.filters = False
         self._guards()
         self._contained()
         self._fields()
@@ -229,9 +246,18 @@ class Domain:
                 if key not in self.implicit:
                     self._tests.setdefault(key, [])
             for route in routes_of(self.graph, state.name):
+                if route.state_filter is not None:
+                    self._filter(state, route)
                 if route.guard is not None:
                     for leaf in walk(route.guard):
                         self._leaf(state, leaf)
+
+    def _filter(self, state: State, route: Transition) -> None:
+        self.filters = True
+        if not isinstance(route.state_filter, tuple):
+            self._unknown(state, f"what is passed on to '{route.target}'")
+        elif any(one.is_plan for one in self.graph.states.values()):
+            self._unknown(state, f"which tasks are open once '{route.target}' gets less data")
 
     def _leaf(self, state: State, leaf: Guard) -> None:
         kind = type(leaf)
@@ -362,15 +388,17 @@ class Domain:
             self.places[id(test) if isinstance(test, Atom) else id(test.node)] = (axis, number)
         if self.timed:
             axis.find_single()
-        axis.initial = self._initial(key, axis, field)
+        axis.usual = axis.initial = self._initial(key, axis, field)
+        if field is not None and field.has_default and key not in self._written:
+            # Nothing else could ever change it: it is there to be given (`--input`, `Run(data=)`).
+            axis.initial |= axis.present
 
     def _with_null(self, key: str, field: Field | None) -> Field | None:
         """A field into which some body may write null can hold that too."""
         if field is None or field.type == "any" or field.has_default:
             return field
-        for state in self.graph.states.values():
-            if key in state.writes and state.settings.get("allow_writes_null"):
-                return field._replace(has_default=True, default=None)
+        if key in self._null:
+            return field._replace(has_default=True, default=None)
         return field
 
     def _initial(self, key: str, axis: Axis, field: Field | None) -> int:

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from statecli.verify.box import BoxSet
 from statecli.verify.layout import Layout, components
-from statecli.verify.site import NO_COUNTERS, THE_END, Counters, Hit, Site
+from statecli.verify.site import NO_COUNTERS, NO_PASS, THE_END, Counters, Hit, Pass, Site
 
 #: A state with more boxes than this keeps one hull.
 MOST_BOXES = 2000
 
 
-class Pass(NamedTuple):
-    """What an entry carries: the states of its pass that it could come back to, and whether it came
-    in the middle of a turn (kept only where turns are counted)."""
-
-    visited: frozenset[int] = frozenset()
-    mid_turn: bool = False
-
-
-NO_PASS = Pass()
 #: Where an entry arrives.
 Key = tuple[int, Pass]
 
@@ -57,7 +49,14 @@ class Sites:
         self.layout = layout
         self.frame = layout.frame
         self._sites: dict[int, Site] = {}
-        self._components: list[int] | None = None
+        #: For each state the component of plan states that it is in.
+        self._owner: list[int] = []
+        #: The states to which nothing matters of the pass that leads there.
+        self._single: list[bool] = []
+        #: The components in which a pass into a goal may be cut.
+        self._cutting: set[int] = set()
+        #: The moves that one pass may make, where some pass may be longer; else 0.
+        self.most_hops = 0
 
     def __getitem__(self, number: int) -> Site:
         site = self._sites.get(number)
@@ -68,18 +67,56 @@ class Sites:
     def made(self) -> Iterable[Site]:
         return self._sites.values()
 
-    def passed(self, visited: Iterable[int], target: int, *, mid_turn: bool) -> Pass:
-        """What of a pass matters to `target`, a plan state."""
-        if self._components is None:
-            states = self.layout.states
-            edges = [
-                [t for t in targets if states[t].is_plan] if states[n].is_plan else []
-                for n, targets in enumerate(self.layout.successors)
-            ]
-            self._components = components(edges)
-        owner = self._components
+    def onward(self, site: Site, entry: Pass | None, target: int, *, at_end: bool) -> Pass:
+        """What a move out of a plan state brings to the next one. `entry`: of the pass that came
+        into the state; None for one that begins there."""
+        if self._never_back(target):
+            return NO_PASS
+        if entry is None:
+            return self.passed((site.number,), target, mid_turn=not at_end, hops=1)
+        known = (*entry.visited, site.number)
+        return self.passed(known, target, mid_turn=entry.mid_turn, hops=entry.hops + 1)
+
+    def stops(self, entry: Pass | None, target: int) -> bool:
+        """Whether a pass does not make this move: it would go round, or is too long."""
+        if entry is None:
+            return False
+        return target in entry.visited or 0 < self.most_hops <= entry.hops
+
+    def passed(self, visited: Iterable[int], target: int, *, mid_turn: bool, hops: int) -> Pass:
+        """What of a pass matters to `target`."""
+        if self._never_back(target):
+            return NO_PASS
+        owner = self._owner
         back = frozenset(n for n in visited if owner[n] == owner[target] and n != target)
-        return Pass(back, mid_turn and bool(self.layout.domain.timed))
+        cut = owner[target] in self._cutting
+        late = mid_turn and (cut or bool(self.layout.domain.timed))
+        return Pass(back, late, min(hops, self.most_hops))
+
+    def _never_back(self, target: int) -> bool:
+        """Whether nothing of a pass matters to a state: it comes back to none of them."""
+        if not self._owner:
+            self._look_for_circles()
+        return self._single[target] and not self.most_hops
+
+    def _look_for_circles(self) -> None:
+        """Which plan states a pass may come back to."""
+        states = self.layout.states
+        edges = [
+            [t for t in targets if states[t].is_plan] if states[n].is_plan else []
+            for n, targets in enumerate(self.layout.successors)
+        ]
+        self._owner = components(edges)
+        sizes = Counter(self._owner)
+        timed = bool(self.layout.domain.timed)
+        self._single = [
+            not state.is_plan or (sizes[owner] == 1 and not timed)
+            for state, owner in zip(states, self._owner, strict=True)
+        ]
+        self._cutting = {
+            owner for state, owner in zip(states, self._owner, strict=True)
+            if state.kind == "goal" and sizes[owner] > 1
+        }  # fmt: skip
 
     def arrive(self, source: int, target: int, box: int) -> Iterator[int]:
         """A box of `source` as boxes of `target`, which forgets its last visit if it says so."""
@@ -189,7 +226,11 @@ class Explorer:
         self.rests: dict[int, dict[Counters, BoxSet]] = {}
         #: For each state the places of the routes that are once the first to hold.
         self.first: dict[int, set[int]] = {}
+        #: The moves that are not made since the pass was there, or (`too_long`) is too long.
         self.cuts: set[tuple[int, int]] = set()
+        self.too_long: set[tuple[int, int]] = set()
+        #: The moves that are made on entry.
+        self.passes: dict[int, set[int]] = {}
         self.rescued: dict[int, list[int]] = {}
         self.stuck: dict[int, list[int]] = {}
         self.ties: set[tuple[int, int, int]] = set()
@@ -216,7 +257,7 @@ class Explorer:
         """Begin where a run may begin. A plan state that begins one is not evaluated yet."""
         for name in self.layout.graph.roots():
             number = self.layout.index[name]
-            box = self.layout.start(number)
+            box = self.layout.start(number, coop=self.coop)
             axis = self.layout.domain.visited.get(name)
             if axis is not None:
                 box = box & ~axis.group | 2 << axis.at
@@ -341,9 +382,8 @@ class Explorer:
         here."""
         self._look(site, counters, at_end, box)
         outcome = site.evaluate(counters, at_end, box)
-        mid_turn = visited.mid_turn if visited is not None else not at_end
         for hit in outcome.hits:
-            self._took(site, counters, hit, visited, mid_turn, work)
+            self._took(site, counters, hit, visited, at_end, work)
         for rest in outcome.rest:
             if at_end:
                 self._at_turn_end(site, counters, rest)
@@ -357,23 +397,25 @@ class Explorer:
         counters: Counters,
         hit: Hit,
         visited: Pass | None,
-        mid_turn: bool,
+        at_end: bool,
         work: list[tuple[Counters, int]],
     ) -> None:
         self.first.setdefault(site.number, set()).add(hit.route)
         target = site.targets[hit.route]
         assert target is not None
-        if target == THE_END:
-            self.ended = True
-        elif visited is not None and target in visited.visited:
+        if self.sites.stops(visited, target):
+            assert visited is not None
             self.cuts.add((site.number, target))
-            self._stays(site, counters._replace(open=True), hit.box, work)
-        elif self.layout.states[target].is_plan:
-            known = visited.visited if visited is not None else ()
-            passed = self.sites.passed((*known, site.number), target, mid_turn=mid_turn)
-            self._exit(target, passed, hit.route, hit.box)
+            if target not in visited.visited:
+                self.too_long.add((site.number, target))
+            self._stays(site, site.cut(visited, target), hit.box, work)
+        elif target == THE_END:
+            self.ended = True
         else:
-            self._exit(target, NO_PASS, hit.route, hit.box)
+            if visited is not None:
+                self.passes.setdefault(site.number, set()).add(target)
+            passed = self.sites.onward(site, visited, target, at_end=at_end)
+            self._exit(target, passed, hit.route, site.filtered(hit.route, hit.box))
 
     def _stays(
         self, site: Site, counters: Counters, box: int, work: list[tuple[Counters, int]]
@@ -445,7 +487,7 @@ class Explorer:
             if target == THE_END:
                 self.ended = True
             elif target is not None:
-                self._exit(target, NO_PASS, hit.route, hit.box)
+                self._exit(target, NO_PASS, hit.route, site.filtered(hit.route, hit.box))
         if site.custom:
             self._custom(site, written)
         elif not self.coop:
@@ -459,7 +501,7 @@ class Explorer:
         for at, target in enumerate(site.targets):
             self.first.setdefault(site.number, set()).add(at)
             if target is not None and target >= 0:
-                self._exit(target, NO_PASS, at, box)
+                self._exit(target, NO_PASS, at, site.filtered(at, box))
 
     def _nothing(self, site: Site, box: int, hits: Iterable[Hit], rest: Iterable[int]) -> None:
         """Where nothing holds after a body; a `user` state only where no line would help."""
@@ -505,6 +547,23 @@ class Explorer:
                 self.lacking.add((site.number, key))
 
     # --- what came of it ------------------------------------------------------------------------
+
+    def longest_pass(self) -> int:
+        """No pass makes more moves than this: the longest chain of moves that are made on entry,
+        and the one before them. Where they go round each state counts once."""
+        edges = [
+            [target for target in self.passes.get(number, ()) if target >= 0]
+            for number in range(len(self.layout.states))
+        ]
+        owner = components(edges)
+        sizes = Counter(owner)
+        longest: dict[int, int] = {}
+        members = sorted(range(len(edges)), key=lambda number: owner[number])
+        for number in members:  # components are numbered from the ends inwards
+            ahead = [longest[owner[t]] for t in edges[number] if owner[t] != owner[number]]
+            own = sizes[owner[number]] + max(ahead, default=0)
+            longest[owner[number]] = max(own, longest.get(owner[number], 0))
+        return max((longest[owner[n]] for n in self.passes), default=0)
 
     @property
     def entered(self) -> set[int]:

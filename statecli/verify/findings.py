@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from statecli.model.guard import reads
 from statecli.verify.branches import Branches
-from statecli.verify.explore import NO_PASS, Key
+from statecli.verify.explore import Key
 from statecli.verify.replay import Act, Replay
 from statecli.verify.report import Finding, Witness
-from statecli.verify.site import NO_COUNTERS
+from statecli.verify.site import NO_COUNTERS, NO_PASS, THE_END
 from statecli.verify.witness import Goal, Path, Search, box_of
 
 if TYPE_CHECKING:
@@ -57,10 +57,13 @@ class Finder:
             yield Finding(
                 "dead-transition", name, number, values={"only": self._only(name, number)}
             )
+        index = self.layout.index
         for name, target in sorted(lists["settle_loops"]):
+            long = (index[name], index.get(target, THE_END)) in self.of.full.too_long
             wide = self.layout.index[name] in self.of.full.wide
             verdict = "possible" if wide else "proved"
-            yield Finding("unbounded-hops", name, -1, verdict, None, {"target": target})
+            values = {"target": target, "long": long}
+            yield Finding("unbounded-hops", name, -1, verdict, None, values)
 
         for name in self.of.passed_through():
             yield Finding("pass-through-state", name)
@@ -156,7 +159,8 @@ class Finder:
                     key = site  # the run begins there
                 elif state.is_plan:
                     back = [self.layout.index[name] for name in moment.visited]
-                    key = (site, sites.passed(back, site, mid_turn=moment.mid_turn))
+                    passed = sites.passed(back, site, mid_turn=moment.mid_turn, hops=moment.hops)
+                    key = (site, passed)
                 box = box_of(sites, site, moment.snapshot)
                 if any(box & doomed == box for doomed in self.doomed.get(key, ())):
                     return True

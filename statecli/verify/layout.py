@@ -99,6 +99,16 @@ class Layout:
         for key in (*state.writes, *(item.key for item in state.deliverables())):
             axis = domain.keys.get(key)
             found |= 1 << axis.number if axis is not None else 0
+        return found | self._dropped(state)
+
+    def _dropped(self, state: State) -> int:
+        """The axes of fields that some route of the state does not pass on."""
+        found = 0
+        for way in state.transitions if self.domain.filters else ():
+            kept = way.state_filter
+            for key, axis in self.domain.keys.items() if kept is not None else ():
+                if not isinstance(kept, tuple) or key not in kept:
+                    found |= 1 << axis.number
         return found
 
     def _live(self) -> list[int]:
@@ -119,6 +129,10 @@ class Layout:
                 if found != need[number]:
                     need[number], changed = found, True
         touched = [0] * count
+        for axis in self.domain.axes:  # they differ from the first state on
+            if axis.initial != axis.usual:
+                for name in self.graph.roots():
+                    touched[self.index[name]] |= 1 << axis.number
         changed = True
         while changed:
             changed = False
@@ -179,11 +193,11 @@ class Layout:
 
     # --- along an edge --------------------------------------------------------------------------
 
-    def start(self, number: int) -> int:
+    def start(self, number: int, *, coop: bool) -> int:
         """The box of all runs that begin in a state."""
         box = self.frame.full & ~self.cover[number]
         for axis in self.axes[number]:
-            box |= axis.initial << axis.at
+            box |= (axis.usual if coop else axis.initial) << axis.at
         return box
 
     def edge(self, source: int, target: int) -> tuple[int, int]:

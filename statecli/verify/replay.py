@@ -13,6 +13,7 @@ from statecli.kernel.apply import apply, resets
 from statecli.kernel.calls import Plan
 from statecli.kernel.change import change
 from statecli.kernel.choose import Ask, Take, choose, view_of
+from statecli.kernel.filters import filter_data
 from statecli.kernel.order import routes_of
 from statecli.kernel.recorder import Recorder
 from statecli.kernel.reducers import Misfit, first_data
@@ -24,6 +25,7 @@ from statecli.model.event import (
     Ended,
     Entered,
     Guard_Missing_Field,
+    Limited,
     Said,
     Skipped,
     Started,
@@ -53,19 +55,20 @@ class Act(NamedTuple):
 
 class Moment(NamedTuple):
     """Where a run was when its routes were tried, or when it had just come in (`entered`): then in
-    a pass through the states `visited`, begun by a call or not (`mid_turn`)."""
+    a pass through the states `visited`, begun by a call or not (`mid_turn`), after `hops` moves."""
 
     snapshot: Snapshot
     entered: bool
     visited: tuple[str, ...] = ()
     mid_turn: bool = False
+    hops: int = 0
 
 
 class Watcher(Recorder):
     """A recorder that keeps the moments of evaluations and entries, until silence alone gets the
     run on: past something that was still to do. Nobody who does what he is asked for gets there."""
 
-    __slots__ = ("mid_turn", "moments", "silent", "visited")
+    __slots__ = ("hops", "mid_turn", "moments", "silent", "visited")
 
     def __init__(self, graph: Graph, snapshot: Snapshot) -> None:
         super().__init__(graph, snapshot)
@@ -77,6 +80,7 @@ class Watcher(Recorder):
         """A pass begins where the run is."""
         self.visited: tuple[str, ...] = (self.snapshot.state,)
         self.mid_turn = mid_turn
+        self.hops = 0
 
     def emit(self, body: Body) -> None:
         if isinstance(body, Skipped) and (body.tasks or body.goal):
@@ -84,15 +88,17 @@ class Watcher(Recorder):
         if self.silent:
             self.snapshot = apply(self.graph, self.snapshot, body)
             return
-        if isinstance(body, Chose | Warned):
+        if isinstance(body, Chose | Limited | Warned):
             self.moments.append(Moment(self.snapshot, False))
         super().emit(body)
         if isinstance(body, Turned):
             self.begin(mid_turn=False)
-        elif isinstance(body, Chose) and body.by != "settle":
-            self.visited, self.mid_turn = (), False
+        elif isinstance(body, Chose):
+            self.hops += 1
+            if body.by != "settle":
+                self.visited, self.mid_turn, self.hops = (), False, 0
         if isinstance(body, Entered | Started):
-            self.moments.append(Moment(self.snapshot, True, self.visited, self.mid_turn))
+            self.moments.append(Moment(self.snapshot, True, self.visited, self.mid_turn, self.hops))
             self.visited = (*self.visited, self.snapshot.state)
 
 
@@ -237,6 +243,7 @@ class Replay:
             if route.target == END and self.graph.is_plan:
                 self.to.emit(Ended(0, END))
             else:
+                filter_data(self.to, 0, route)
                 enter(self.to, 0, route.target, route.number, "order")
                 if self.graph.states[route.target].is_plan:
                     settle(self.to, 0)
@@ -252,7 +259,9 @@ class Replay:
         """Write down which states the run went through."""
         bodies = self.to.bodies
         for body in bodies[self._seen :]:
-            if isinstance(body, Chose):
+            if isinstance(body, Limited):
+                self._leave(body.state, body.limit)
+            elif isinstance(body, Chose):
                 self._leave(body.state, _way(self.graph, body))
         self._seen = len(bodies)
 

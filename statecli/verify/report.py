@@ -29,19 +29,19 @@ does what it is asked for, witnesses are of it. The lists, with the shape of the
 - ``loops`` (names, sorted): the components, with an edge inside, of the moves that COOP runs make
   from such entries.
 - ``settle_loops`` (name, target): in FULL a pass of settle ends in `name` because `target` was
-  visited in it already.
+  visited in it already, or because it has made `max_hops` moves.
 
 What the environments do at rest in a plan state: set an offered key to any value of its type; in a
 loose state skip any task (COOP: one that is not required, or has no required deliverables), skip
 the whole state (FULL only: all tasks at once, then one evaluation); in a strict state complete the
 current task if it has no required deliverables; close a goal (COOP: required keys are present, or a
-route that reads data would hold); end the turn. A non-plan state's body writes its `writes`: any
+route that reads data would hold, and the person has said something in this visit: not in the turn
+in which a call led into it); end the turn. A non-plan state's body writes its `writes`: any
 subset in FULL, all in COOP; a `user` body writes only if it names exactly one field (not messages),
 and always does in COOP. `on_error` and `on_invalid` are followed in FULL only.
-A goal that is closed in the turn in which a pass was cut there is such a COOP run, but no real one
-(the person has said nothing yet that could be quoted): a finding that only such runs show has no
-witness and stays `possible`.
 Context fields: any value; absent too if not required and without default. `inputs`: any value.
+A field with a default that no state writes: FULL any value of its type (what else would change it
+is given from outside, `--input`), COOP its default.
 """
 
 from __future__ import annotations

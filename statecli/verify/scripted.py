@@ -75,7 +75,7 @@ class _Script:
     def _leave_plan(self, visit: Visit, following: str) -> None:
         if following and not self.graph.states[following].is_plan:
             self.calls = None
-        if visit.takes == "net":
+        if visit.takes in ("net", "max_hops"):
             self.open = None
 
     def _call(self, call: Mapping[str, object]) -> None:

@@ -30,7 +30,8 @@ THE_END = -1
 
 class Counters(NamedTuple):
     """What a visit remembers beside the data. `fresh`: entered in this turn; `progressed`:
-    something new came in this turn; `open`: not evaluated since it was entered (or cut)."""
+    something new came in this turn; `open`: not evaluated since it was entered (or cut); `unheard`:
+    a goal in whose visit nobody has spoken yet (told where it may make a difference)."""
 
     closed: bool = False
     total: int = 0
@@ -38,9 +39,24 @@ class Counters(NamedTuple):
     fresh: bool = False
     progressed: bool = False
     open: bool = False
+    unheard: bool = False
 
 
 NO_COUNTERS = Counters()
+CLOSED = Counters(closed=True)
+
+
+class Pass(NamedTuple):
+    """What an entry carries: the states of its pass that it could come back to, and whether it came
+    in the middle of a turn (kept only where turns are counted, or a goal's pass may be cut), and
+    how many moves it has made (counted only where one may be too long: `Sites.most_hops`)."""
+
+    visited: frozenset[int] = frozenset()
+    mid_turn: bool = False
+    hops: int = 0
+
+
+NO_PASS = Pass()
 
 
 class Effect:
@@ -143,13 +159,21 @@ class Site:
         self.open = self._is_open()
         self.live_now = layout.live[number]
         self.targets = [self._target(route) for route in self.routes]
+        self._at_end = [at for at, target in enumerate(self.targets) if target is not None]
+        self._at_once = [
+            at
+            for at in self._at_end
+            if self.targets[at] != THE_END or self.routes[at].origin != "implicit"
+        ]
         self.ends_late = any(
             route.origin == "implicit" and self.targets[at] == THE_END
             for at, route in enumerate(self.routes)
         )
+        self.filters = self._filters() if self.domain.filters else {}
         self._count_turns()
         self._truths: dict[tuple[int, Mode], Truth] = {}
         self._known: dict[tuple[Mode, bool, int], Outcome] = {}
+        self._modes: dict[Counters, Mode] = {}
         self._frees = self._combinations()
         self.too_many = False
         self.own = {item.key for item in self.state.deliverables()} | set(self.state.writes)
@@ -177,6 +201,40 @@ class Site:
                         self.compiler.part(leaf, Mode())
         return tuple(range(1 << min(len(self.compiler.free), MOST_FREE)))
 
+    # --- what a route passes on -----------------------------------------------------------------
+
+    def filtered(self, way: int, box: int) -> int:
+        """What goes on of a box along a route (by its place in the order)."""
+        for effect in self.filters.get(way, ()):
+            box = effect.of(box)
+        return box
+
+    def unfiltered(self, way: int, box: int) -> int:
+        """The box of all from which a route passes on this one; 0 if there is none."""
+        for effect in self.filters.get(way, ()) if box else ():
+            box = effect.before(box)
+        return box
+
+    def _filters(self) -> dict[int, tuple[Effect, ...]]:
+        """A field that is not passed on is no longer set. A function may make anything of them."""
+        found: dict[int, tuple[Effect, ...]] = {}
+        for at, route in enumerate(self.routes):
+            kept = route.state_filter
+            if kept is None:
+                continue
+            effects = []
+            for key, axis in self.domain.keys.items():
+                if not self.live_now >> axis.number & 1 or (
+                    isinstance(kept, tuple) and key in kept
+                ):
+                    continue
+                gone = [1 << n if n < axis.absents else 1 for n in range(axis.size)]
+                effects.append(
+                    Effect(axis, gone if isinstance(kept, tuple) else [axis.all] * axis.size)
+                )
+            found[at] = tuple(effects)
+        return found
+
     @property
     def undecided(self) -> bool:
         return bool(self.compiler.free)
@@ -195,7 +253,10 @@ class Site:
 
     def evaluate(self, counters: Counters, at_end: bool, box: int) -> Outcome:
         """The first routes that hold, and where none does."""
-        key = (Mode(counters.closed, counters.total, counters.idle), at_end, box)
+        mode = self._modes.get(counters)
+        if mode is None:
+            mode = self._modes[counters] = Mode(counters.closed, counters.total, counters.idle)
+        key = (mode, at_end, box)
         known = self._known.get(key)
         if known is None:
             if len(self._frees) == 1:
@@ -231,12 +292,7 @@ class Site:
 
     def _tried(self, at_end: bool) -> list[int]:
         """The routes that are tried at all, by their places in the order."""
-        return [
-            at
-            for at, route in enumerate(self.routes)
-            if self.targets[at] is not None
-            and (at_end or self.targets[at] != THE_END or route.origin != "implicit")
-        ]
+        return self._at_end if at_end else self._at_once
 
     def trying(self, mode: Mode, at_end: bool, box: int) -> Iterator[tuple[int, list[int]]]:
         """Each route that is tried, with what of a box is left for it."""
@@ -300,12 +356,22 @@ class Site:
 
     def entry(self, mid_turn: bool) -> Counters:
         """The counters of a visit that begins: the rest of the turn of entry is none of its own."""
-        return Counters(fresh=self.timed and mid_turn)
+        fresh = self.timed and mid_turn
+        if not fresh:
+            return NO_COUNTERS
+        return Counters(fresh=fresh, unheard=fresh and self.state.kind == "goal")
+
+    def cut(self, entry: Pass, target: int) -> Counters:
+        """The counters where a pass that enters is cut before it moves on to `target`. If it is too
+        long, it is a limit that stops it: the next thing that happens is a line of the person."""
+        counters = self.entry(entry.mid_turn)
+        unheard = entry.mid_turn and self.state.kind == "goal" and target in entry.visited
+        return counters._replace(open=True, unheard=unheard)
 
     def turn_over(self, counters: Counters) -> Counters:
         """The counters after a turn's end."""
         if not self.timed:
-            return counters._replace(open=False)
+            return CLOSED if counters.closed else NO_COUNTERS
         total, idle = counters.total, counters.idle
         if not counters.fresh:
             total = min(self.most_total, total + 1)
@@ -329,16 +395,16 @@ class Site:
         """The counters after a call."""
         closed = counters.closed or call.kind == "close"
         if not self.timed:
-            return Counters(closed)
+            return CLOSED if closed else NO_COUNTERS
         if not call.progress:
             return counters._replace(closed=closed, open=False)
-        return Counters(closed, counters.total, 0, counters.fresh, True)
+        return counters._replace(closed=closed, idle=0, progressed=True, open=False)
 
     # --- calls ----------------------------------------------------------------------------------
 
     def calls(self, *, coop: bool, counters: Counters) -> list[Call]:
         """What may be called at rest. COOP does what it is asked for, FULL all that is accepted."""
-        key = (coop, counters.closed, counters.total, counters.idle, counters.open)
+        key = (coop, counters)
         memory = self.__dict__.setdefault("_calls", {})
         known: list[Call] | None = memory.get(key)
         if known is None:
@@ -352,7 +418,7 @@ class Site:
         if state.kind == "goal":
             for item in state.deliverables():
                 yield from self._set(item.key, None, counters)
-            if not counters.closed:
+            if not counters.closed and not (coop and counters.unheard):
                 yield Call("close", "achieved", (), self._gate(counters) if coop else None)
             return
         offers = self._offers()
@@ -495,7 +561,9 @@ class Site:
             axis = keys.get(key)
             if axis is not None and self.live_now >> axis.number & 1:
                 kept = 0 if coop and not self.custom else 1
-                values = axis.spoken if state.kind == "user" else axis.present
+                values = axis.present
+                if state.kind == "user":
+                    values = axis.spoken(surely=coop)
                 outcomes = [values | kept << at for at in range(axis.size)]
                 yield Effect(axis, outcomes)
 

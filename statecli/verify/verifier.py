@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from statecli.model.graph import Graph
+from statecli.kernel.limits import limit
+from statecli.model.graph import END, Graph
 from statecli.model.wording import listed
 from statecli.verify.backward import Backward
 from statecli.verify.branches import Branches
@@ -49,13 +50,13 @@ class Verification:
         self.domain = Domain(graph, inputs)
         self.layout = Layout(graph, self.domain)
         self.sites = Sites(self.layout)
-        self.full = Explorer(self.sites, budget, coop=False)
-        self.coop = Explorer(self.sites, budget, coop=True)
 
     def report(self, witnesses: bool) -> Report:
-        for explorer in (self.full, self.coop):
-            explorer.start()
-            explorer.run()
+        self._explore()
+        hops = limit(self.graph, "max_hops")
+        if self.full.longest_pass() >= hops:  # then passes have to count their moves
+            self.sites.most_hops = hops
+            self._explore()
         self.back = Backward(self.full)
         self.back.run()
         self.doomed = self.back.doomed(self.coop.entries)
@@ -66,6 +67,14 @@ class Verification:
         findings = tuple(Finder(self).all(witnesses=witnesses))
         undecided = tuple(self._undecided())
         return Report(not undecided, undecided, self.budget.used, self.lists, findings)
+
+    def _explore(self) -> None:
+        """What runs can reach, in both environments."""
+        self.full = Explorer(self.sites, self.budget, coop=False)
+        self.coop = Explorer(self.sites, self.budget, coop=True)
+        for explorer in (self.full, self.coop):
+            explorer.start()
+            explorer.run()
 
     def concurrent(self) -> Report:
         """The report on a graph that takes several ways at once."""
@@ -139,7 +148,7 @@ class Verification:
             "never_set": frozenset(unset - {(name(n), key) for n, key in full.was_set}),
             "doomed": frozenset(map(name, self._doomed())),
             "loops": frozenset(self._loops()),
-            "settle_loops": frozenset((name(n), name(t)) for n, t in full.cuts),
+            "settle_loops": frozenset((name(n), name(t) if t >= 0 else END) for n, t in full.cuts),
         }
 
     def _doomed(self) -> set[int]:

@@ -16,9 +16,9 @@ from statecli.model.classes import ABSENT, candidates
 from statecli.model.graph import Deliverable
 from statecli.model.snapshot import Snapshot
 from statecli.verify.domain import Axis, Domain
-from statecli.verify.explore import NET, NO_PASS, Budget, Pass, Sites
+from statecli.verify.explore import NET, Budget, Sites
 from statecli.verify.replay import Act
-from statecli.verify.site import NO_COUNTERS, THE_END, Call, Counters, Site
+from statecli.verify.site import NO_COUNTERS, NO_PASS, THE_END, Call, Counters, Pass, Site
 
 END_OF_TURN = Call("end", "", ())
 BODY = Call("body", "", ())
@@ -97,7 +97,7 @@ class Search:
     def run(self) -> dict[Goal, Path]:
         for name in self.layout.graph.roots():
             number = self.layout.index[name]
-            box = self.layout.start(number)
+            box = self.layout.start(number, coop=True)
             axis = self.layout.domain.visited.get(name)
             if axis is not None:
                 box = box & ~axis.group | 2 << axis.at
@@ -184,20 +184,20 @@ class Search:
     ) -> None:
         self._look(at, site, call, counters, at_end, box)
         outcome = site.evaluate(counters, at_end, box)
-        mid_turn = entry.mid_turn if entry is not None else not at_end
-        known = entry.visited if entry is not None else frozenset()
         for hit in outcome.hits:
             target = site.targets[hit.route]
-            if target is None or target == THE_END:
+            if target is None:
                 continue
-            if target in known:
-                cut = counters._replace(open=True)
+            if entry is not None and self.sites.stops(entry, target):
+                cut = site.cut(entry, target)
                 self._add(Node(site.number, hit.box, cut, NO_PASS, at, call, hit.box, STAYS))
                 continue
-            passed = NO_PASS
-            if self.layout.states[target].is_plan:
-                passed = self.sites.passed((*known, site.number), target, mid_turn=mid_turn)
-            for arrived in self.sites.arrive(site.number, target, hit.box):
+            if target == THE_END:
+                continue
+            passed = self.sites.onward(site, entry, target, at_end=at_end)
+            for arrived in self.sites.arrive(
+                site.number, target, site.filtered(hit.route, hit.box)
+            ):
                 self._add(Node(target, arrived, None, passed, at, call, hit.box, hit.route))
         for rest in outcome.rest:
             if at_end:
@@ -238,7 +238,8 @@ class Search:
         for hit in outcome.hits:
             target = site.targets[hit.route]
             if target is not None and target >= 0:
-                for arrived in self.sites.arrive(site.number, target, hit.box):
+                passed_on = site.filtered(hit.route, hit.box)
+                for arrived in self.sites.arrive(site.number, target, passed_on):
                     self._add(Node(target, arrived, None, NO_PASS, at, call, hit.box, hit.route))
         for rest in outcome.rest:
             for goal in self._at.get(site.number, ()):
@@ -277,7 +278,7 @@ class Search:
             if node.before >= 0 and (node.route != STAYS):
                 source = self.nodes[node.before].site
                 for box in self.sites.before(source, node.site, wanted):
-                    both = box & node.piece
+                    both = self.sites[source].unfiltered(node.route, box) & node.piece
                     if self.frame.some(both):
                         wanted = both
                         break
@@ -309,7 +310,7 @@ class Search:
                 if route == NET:
                     acts.append(Act("net", site.state.name))
                 target = steps[at + 1][0].site
-                for arrived in self.sites.arrive(node.site, target, values):
+                for arrived in self.sites.arrive(node.site, target, site.filtered(route, values)):
                     values = _single(self.frame.groups, arrived)
         return Path(state.name, given, tuple(acts))
 

@@ -18,13 +18,15 @@ IMPLICIT = {"messages", "plan", "plan_step", "needs_permission"}
 
 
 class Way(NamedTuple):
-    """One way out. `number` is None for an implicit one; `stated`: the file gives a priority."""
+    """One way out. `number` is None for an implicit one; `stated`: the file gives a priority.
+    `kept`: the only fields that are passed on, if not all are."""
 
     target: str
     condition: Condition | None
     priority: float
     number: int | None
     stated: bool = False
+    kept: tuple[str, ...] | None = None
 
 
 class Job(NamedTuple):
@@ -62,7 +64,7 @@ class Place(NamedTuple):
 
 class Book(NamedTuple):
     """A graph file as it was read. `given`: key to kind and whether it may be missing, known before
-    the first turn; `data`: what is there at the start."""
+    the first turn; `data`: what is there at the start, of these `kinds`."""
 
     plan: bool
     places: dict[str, Place]
@@ -71,6 +73,7 @@ class Book(NamedTuple):
     given: dict[str, tuple[Kind, bool]]
     stuck_turns: int
     max_hops: int
+    kinds: dict[str, Kind]
 
     def next_to(self, place: Place) -> set[str]:
         """The states that a state may lead to on paper."""
@@ -107,7 +110,7 @@ def book(top: dict[str, Any]) -> Book:
     }  # fmt: skip
     return Book(
         plan, found, tuple(dict.fromkeys(entries or [initial])), data, _given(top),
-        limits.get("stuck_turns", 10), limits.get("max_hops", 10),
+        limits.get("stuck_turns", 10), limits.get("max_hops", 10), {} if plan else _kinds(top),
     )  # fmt: skip
 
 
@@ -192,16 +195,21 @@ def _sorted(ways: list[Way] | tuple[Way, ...]) -> tuple[Way, ...]:
 def _places(top: dict[str, Any]) -> dict[str, Place]:
     states = top.get("states", top)
     names = list(states)
-    fields = {
-        name: Kind((field or {}).get("type", "any"), tuple((field or {}).get("values") or ()))
-        for name, field in (top.get("fields") or {}).items()
-    }
+    fields = _kinds(top)
     found = {}
     for at, name in enumerate(names):
         state = states[name]
         following = names[at + 1] if at + 1 < len(names) else None
         found[name] = _place(name, state, following, fields if "fields" in top else None)
     return found
+
+
+def _kinds(top: dict[str, Any]) -> dict[str, Kind]:
+    """The declared fields."""
+    return {
+        name: Kind((field or {}).get("type", "any"), tuple((field or {}).get("values") or ()))
+        for name, field in (top.get("fields") or {}).items()
+    }
 
 
 def _place(
@@ -240,7 +248,7 @@ def _next(state: dict[str, Any], in_goal: bool) -> list[Way]:
             ways.append(Way(item, None, 1, number))
         else:
             condition = when_condition(item.get("when"), in_goal)
-            ways.append(
-                Way(item["to"], condition, item.get("priority", 1), number, "priority" in item)
-            )
+            kept = tuple(item["state_filter"]) if "state_filter" in item else None
+            rank, stated = item.get("priority", 1), "priority" in item
+            ways.append(Way(item["to"], condition, rank, number, stated, kept))
     return ways

@@ -22,6 +22,8 @@ class Node(NamedTuple):
     completed or skipped, `skipped` those of them that may still be completed (kept only where turns
     count). `been`: a bit for each state that forgets when it is entered again.
     `counted`: this turn is one of the visit. `progressed`: something new came in this turn.
+    `heard`: the person may have said something in this visit (told of goals only: without it
+    nothing can be quoted that a goal is closed with).
     """
 
     state: str
@@ -34,6 +36,7 @@ class Node(NamedTuple):
     counted: bool = True
     progressed: bool = False
     skipped: int = 0
+    heard: bool = True
 
 
 class Move(NamedTuple):
@@ -101,8 +104,11 @@ class World:
                     self._constants.setdefault(key, []).append(value)
         for key, (kind, _) in self.book.given.items():
             found.setdefault(key, []).append(kind)
+        self.written = set(found) & {key for p in self.places.values() for key in p.keys}
         for key in self.book.data:
-            found.setdefault(key, [])
+            kinds = found.setdefault(key, [])
+            if key not in self.written:  # it is there to be given
+                kinds.append(self.book.kinds[key])
             self._constants.setdefault(key, [])
         result: dict[str, list[Any]] = {}
         for key, kinds in found.items():
@@ -259,6 +265,7 @@ class Search:
         self.cut: set[tuple[str, str]] = set()
         self.stuck: set[str] = set()
         self.rescued: set[str] = set()
+        self._after_call: dict[Node, Move] = {}  # many calls come to the same
         self._run([self._lean(start)] if start is not None else list(self._roots()))
 
     @property
@@ -286,6 +293,8 @@ class Search:
             if given is not None:
                 listed = [n + 1 for n in range(len(world.values[key]))]
                 choices.append([0, *listed] if given[1] else listed)
+            elif key in self.book.data and not self.coop and key not in world.written:
+                choices.append([n + 1 for n in range(len(world.values[key]))])
             else:
                 choices.append([1 if key in self.book.data else 0])
         for name in self.book.roots:
@@ -309,12 +318,26 @@ class Search:
             yield from self._step(node, place)
             return
         for called in self._calls(node, place):
-            yield self._settle(called, [called.state], mid_turn=True)
+            move = self._after_call.get(called)
+            if move is None:
+                move = self._after_call[called] = self._settle(
+                    called, [called.state], mid_turn=True
+                )
+            yield move
         yield from self._end_turn(node, place)
 
     def _jump(self, node: Node, target: str) -> Move:
         """Somewhere else by no way of its own."""
         return self._enter(node, target, ((node.state, target),), mid_turn=False)
+
+    def _passed_on(self, node: Node, way: Way) -> Node:
+        """The node with what goes on along a way."""
+        kept = way.kept
+        if kept is None:
+            return node
+        values = tuple(v if key in kept else 0
+                       for key, v in zip(self.world.keys, node.values, strict=True))  # fmt: skip
+        return node._replace(values=values)
 
     # --- states with a body ---------------------------------------------------------------------
 
@@ -326,7 +349,7 @@ class Search:
             after = node._replace(values=values)
             look = self._look(after, at_end=False)
             for way in look.ways:
-                yield self._jump(after, way.target)
+                yield self._jump(self._passed_on(after, way), way.target)
             stray = place.on_invalid
             targets = {way.target for way in place.ways} & self.world.places.keys()
             if not self.coop and len(look.ways) > 1 and stray in targets:
@@ -423,6 +446,8 @@ class Search:
     def _closable(self, node: Node, place: Place) -> bool:
         if not self.coop:
             return True
+        if not node.heard:
+            return False
         there = all(node.values[self.world.at[key]] for key in place.required)
         return there or self.world.data_way_holds(node)
 
@@ -431,6 +456,7 @@ class Search:
         timed = self.world.timed[place.name]
         net = self.book.stuck_turns
         past = True
+        node = node._replace(heard=True)
         if timed:
             most_total = max((p[2] for p in timed if p[1] == "total"), default=0)
             most_idle = net or max((p[2] for p in timed if p[1] == "without_progress"), default=0)
@@ -480,8 +506,12 @@ class Search:
             if not look.ways:
                 break
             target = look.ways[0].target
-            if target in visited or len(visited) > self.book.max_hops:
+            if target in visited:
                 self.cut.add((node.state, target))
+                break
+            if len(visited) > self.book.max_hops:  # it stops; next comes a line of the person
+                self.cut.add((node.state, target))
+                end = node._replace(heard=True)
                 break
             hops = (*hops, (node.state, target))
             if target == END:
@@ -515,7 +545,10 @@ class Search:
                     skipped &= ~world.bit[target, n]
             been |= world.reset_bit[target]
         counted = not (mid_turn and world.timed[target])
-        return self._lean(Node(target, values, done, been, counted=counted, skipped=skipped))
+        heard = not (mid_turn and place.kind == "goal")
+        return self._lean(
+            Node(target, values, done, been, counted=counted, skipped=skipped, heard=heard)
+        )
 
     def _look(self, node: Node, *, at_end: bool) -> Look:
         """Evaluate, and keep what was seen."""

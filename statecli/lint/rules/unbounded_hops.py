@@ -53,6 +53,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from statecli.kernel.limits import limit
 from statecli.lint.facts import Facts
 from statecli.model.diagnostic import Finding
 from statecli.model.wording import listed
@@ -63,9 +64,11 @@ SEVERITY = "warning"
 
 def check(facts: Facts) -> Iterator[Finding]:
     """One finding for each circle, if nobody says already that no run gets out of it."""
+    yield from _too_long(facts)
     pairs = [
         (facts.index[proof.state], facts.index[str(proof.values["target"])])
         for proof in facts.proven("unbounded-hops")
+        if not proof.values["long"]
     ]
     if not pairs:
         return
@@ -84,6 +87,22 @@ def check(facts: Facts) -> Iterator[Finding]:
             verdict="possible" if possible else "proved",
             anchors=tuple(facts.place(name) for name in names[1:]),
         )
+
+
+def _too_long(facts: Facts) -> Iterator[Finding]:
+    """Each state in which a run stops since it has come through too many at once."""
+    assert facts.graph is not None
+    for proof in facts.proven("unbounded-hops"):
+        if proof.values["long"]:
+            most, target = limit(facts.graph, "max_hops"), str(proof.values["target"])
+            yield Finding(
+                message=f"a run can come into '{proof.state}' with {most} moves made at once, and"
+                f" stops there on the way to '{target}' (max_hops)",
+                at=facts.place(proof.state),
+                states=(proof.state, *((target,) if target in facts.index else ())),
+                hint="ask for something on the way, or set a higher 'max_hops' under 'limits'",
+                verdict=proof.verdict,
+            )
 
 
 def _circles(pairs: list[tuple[int, int]]) -> list[list[int]]:
