@@ -27,7 +27,18 @@ from statecli.model.event import (
     Unauthorized,
 )
 from statecli.model.graph import WAITING_KINDS, Transition
-from statecli.model.ports import Ask, AuthRequired, Chunk, ModelError, Provider, Request, Store
+from statecli.model.ports import (
+    Ask,
+    AuthRequired,
+    Chunk,
+    ModelError,
+    NotAllowed,
+    Provider,
+    Request,
+    Store,
+    ToolResult,
+    ToolSpec,
+)
 from statecli.model.snapshot import Snapshot
 from statecli.session.allowance import Allowance
 from statecli.session.alone import Alone
@@ -83,7 +94,7 @@ class Agent(Facade):
             self._graph, alone, Allowance(names, everything="all" in names),
             folder=str(flow.path.resolve().parent), plugins=flow.allow_plugins,
         )  # fmt: skip
-        self._world = SessionWorld(
+        self._world = _World(
             self._graph, provider or _NoModel(), alone, Path(skills) if skills else None,
             user_id=user_id, toolbox=self._toolbox,
         )  # fmt: skip
@@ -212,7 +223,8 @@ class Agent(Facade):
 
     def add_context(self, messages: Sequence[Any]) -> None:
         """Add messages to the conversation; one that is there already (by its id) is not added.
-        What the person says is their line: a run that waits for it goes on."""
+        What the person says is their line: a run that waits for it goes on, one that has ended
+        takes none."""
         inside = HERE.get()
         if inside is not None and inside.owner is self:
             super().add_context(messages)
@@ -220,6 +232,8 @@ class Agent(Facade):
         for message in map(message_of, messages):
             known = self.snapshot.data.get("messages")
             if message.get("id") and known is not None and known.knows(message["id"]):
+                continue
+            if message["role"] == "user" and self.status == "ended":
                 continue
             if message["role"] == "user":
                 identity = message.get("id") or self._world.new_id()
@@ -284,10 +298,13 @@ class Agent(Facade):
         self._flush()
         self._held = self._asked = None
         stop: Body | None = None
-        async with closing(self._session.send(self._world)) as items:
-            async for item in items:
-                if isinstance(item, Event) and isinstance(item.body, _STOPS):
-                    stop = item.body
+        try:
+            async with closing(self._session.send(self._world)) as items:
+                async for item in items:
+                    if isinstance(item, Event) and isinstance(item.body, _STOPS):
+                        stop = item.body
+        except NotAllowed as error:
+            raise RunError(f"{self.snapshot.state}: {error}; name it in allow_tools") from error
         if stop is not None and self.status not in ("running", "waiting", "ended"):
             raise _error(stop)
 
@@ -394,6 +411,23 @@ class _Outside:
         if bodies:
             self.session.record(bodies, to.snapshot)
             self.at = to.snapshot
+
+
+class _World(SessionWorld):
+    """Nobody is there to play a tool that is not connected."""
+
+    async def call(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], user: str = ""
+    ) -> ToolResult:
+        box = self._box()
+        if box is None or self.by_hand or not box.plays(tool):
+            return await super().call(tool, arguments, user)
+        entry = box.entries.get(tool.name.partition(".")[0])
+        way = "the graph declares no such tool"
+        if entry is not None:
+            python = "allow_plugins=True runs it (StateHandler)"
+            way = python if entry.python else "name it in allow_tools"
+        raise ModelError(f"{tool.name} is not connected: {way}")
 
 
 class _NoModel:

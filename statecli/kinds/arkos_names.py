@@ -13,10 +13,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from statecli.model.ports import AuthRequired
 
+T = TypeVar("T")
 NAMES = (
     "state_module", "state_module.state", "state_module.state_registry", "model_module",
     "model_module.ArkModelNew", "tool_module", "tool_module.tool_call",
@@ -84,6 +85,10 @@ class AuthRequiredError(AuthRequired):
         self.service_info = dict(service_info or {})
 
 
+@overload
+def register_state(found: str) -> Callable[[T], T]: ...
+@overload
+def register_state(found: T) -> T: ...
 def register_state(found: Any) -> Any:
     """A decorator of a class, or with a kind ``@register_state("kind")`` of a class or function."""
     if isinstance(found, str):
