@@ -218,6 +218,7 @@ class Agent(Running, Facade):
             self._flush()
 
     async def _choose(self, transitions: Mapping[str, Sequence[str]]) -> Choice:
+        self._offer()
         try:
             self._asked = await super()._choose(transitions)
         except OutOfTime as error:

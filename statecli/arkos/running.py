@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from statecli.arkos.outside import AgentWorld, Outside
 from statecli.engine.advance import Engine
-from statecli.engine.move import move, take
+from statecli.engine.move import Options, move, take
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.arkos_names import AuthRequiredError, Message, as_message
 from statecli.kinds.choice import Choice
@@ -28,8 +28,8 @@ _STOPS = (Failed, Limited, Unauthorized, Interrupted)
 
 
 class Running:
-    """One run. `_held` is the step whose body is done while the run has not moved on, `_asked` what
-    a model chose for it, `_outside` where its agent is between bodies."""
+    """One run. `_held` is the step whose body is done while the run has not moved on, `_open` what
+    it offers a model, `_asked` what the model chose, `_outside` where its agent is between bodies."""
 
     def __init__(
         self, graph: Graph, flow: StateHandler, session: Session, world: AgentWorld
@@ -40,6 +40,7 @@ class Running:
         self._world = world
         session.hold = self._hold
         self._held: Step | None = None
+        self._open: Options | None = None
         self._asked: Choice | None = None
         self._outside: Outside | None = None
 
@@ -87,7 +88,7 @@ class Running:
     async def _send(self) -> None:
         """Let the engine run one body; what stopped it is raised."""
         self._flush()
-        self._held = self._asked = None
+        self._held = self._open = self._asked = None
         stop: Body | None = None
         try:
             async with closing(self._session.send(self._world)) as items:
@@ -112,7 +113,7 @@ class Running:
                 self._session.goto(name)
             return
         to, number = Recorder(self._graph, now), now.token.id
-        open_ = move(to, number, node, by=self._by(node.name), allowed=self._held.options)
+        open_ = self._open or self._moved(to)
         asked, taken = (
             self._asked,
             any(isinstance(b, Chose) and b.target == name for b in to.bodies),
@@ -126,8 +127,23 @@ class Running:
             to = Recorder(self._graph, now)
             at = next((r.number for r in node.transitions if r.target == name), -1)
             take(to, number, node, Transition(node.name, name, None, 1, at, (), ()), by="body")
-        self._held = self._asked = None
+        self._held = self._open = self._asked = None
         self._session.record(to.bodies, to.snapshot)
+
+    def _moved(self, to: Recorder) -> Options | None:
+        """Move on by the routes; None where that needed no choice."""
+        node = self._graph.states[self.snapshot.state]
+        return move(to, to.snapshot.token.id, node, by=self._by(node.name),
+                    allowed=self.allowed(node.name))  # fmt: skip
+
+    def _offer(self) -> None:
+        """Before a model is asked: what was missing when the guards were tried is recorded."""
+        if self._open is not None or not self.held_at(self.snapshot.state):
+            return
+        to = Recorder(self._graph, self.snapshot)
+        self._open = self._moved(to)
+        if self._open is not None and to.bodies:
+            self._session.record(to.bodies, to.snapshot)
 
     def _by(self, name: str) -> str:
         kind = self._graph.states[name].kind
@@ -135,10 +151,9 @@ class Running:
 
     def _nowhere(self) -> None:
         """Nothing holds: the run waits where it may, else it is stuck."""
-        now, name = self.snapshot, self.snapshot.state
-        to, held = Recorder(self._graph, now), self._held
-        options = held.options if held is not None else None
-        move(to, now.token.id, self._graph.states[name], by=self._by(name), allowed=options)
+        now = self.snapshot
+        to = Recorder(self._graph, now)
+        self._moved(to)
         self._held = None
         self._session.record(to.bodies, to.snapshot)
         stop = to.bodies[-1]
@@ -149,7 +164,7 @@ class Running:
         """What the engine makes of an error: `on_error`, or the run stands here."""
         engine = Engine(self._graph, self.snapshot, self._world, custom=self._flow.custom)
         engine.failed(self.snapshot.state, error)
-        self._held = self._asked = None
+        self._held = self._open = self._asked = None
         self._session.record(engine.to.bodies, engine.to.snapshot)
         if self.status == "failed":
             raise RunError(f"{self.snapshot.state}: {error}") from error
