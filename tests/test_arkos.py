@@ -221,6 +221,12 @@ def test_plugins_only_with_permission(tmp_path: Path) -> None:
     state: Any = flow.get_state("hello")
     assert (type(state).__name__, state.greeting) == ("GreetingState", "Welcome aboard!")
     assert state.run([], None).content == "Welcome aboard!"
+
+    async def loop() -> Any:
+        """The document's loop awaits what its own state only returns."""
+        return await state.run([], None)
+
+    assert do(loop()).content == "Welcome aboard!"
     assert do(agent(flow).step("hi")).content == "Welcome aboard!"
 
 

@@ -29,7 +29,7 @@ _STOPS = (Failed, Limited, Unauthorized, Interrupted)
 
 class Running:
     """One run. `_held` is the step whose body is done while the run has not moved on, `_open` what
-    it offers a model, `_asked` what the model chose, `_outside` where its agent is between bodies."""
+    it offers a model, `_asked` what the model chose, `_outside` where its agent is meanwhile."""
 
     def __init__(
         self, graph: Graph, flow: StateHandler, session: Session, world: AgentWorld

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, TypeVar, overload
+from typing import Any, Self, TypeVar, overload
 
 from statecli.model.ports import AuthRequired
 
@@ -46,13 +46,18 @@ class State:
 
 
 class Message:
-    """A message of a conversation; `content` is its text."""
+    """A message of a conversation; `content` is its text. The loop of document 000 awaits what its
+    own `GreetingState` simply returns: a message that is awaited is itself."""
 
     role = "system"
 
     def __init__(self, content: str = "", **more: Any) -> None:
         self.content = content
         self.__dict__.update(more)
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        yield from ()
+        return self
 
 
 class SystemMessage(Message):

@@ -141,6 +141,7 @@ class GraphBuilder:
         states = {
             name: State(name, FUNCTION, (), tuple(routes[name]),
                         description=inspect.getdoc(body) or "",
+                        reads=_declared(body, "reads"), writes=_declared(body, "writes"),
                         settings={"body": body, "tags": self._tags.get(name, ()),
                                   "plain": is_plain(body), **self._settings.get(name, {})})
             for name, body in self._states.items()
@@ -148,3 +149,9 @@ class GraphBuilder:
         settings: Mapping[str, Any] = {"data_type": self._type} if self._type else {}
         return Graph("states", initial, None, states, self._fields, settings=settings,
                      declares_fields=bool(self._fields), limits={"max_steps": 10**9})  # fmt: skip
+
+
+def _declared(body: Any, name: str) -> tuple[str, ...]:
+    """The fields that a function says it reads or writes, by an attribute of this name."""
+    found = getattr(body, name, ()) if inspect.isfunction(body) else ()
+    return tuple(found) if isinstance(found, list | tuple) else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from statecli.kernel.given import copied, fields_of
 from statecli.kernel.reducers import first_data
 from statecli.kinds.step import closing
-from statecli.model.event import Event
+from statecli.model.event import Body, Edited, Event, Filtered
 from statecli.model.graph import Graph
 from statecli.model.ports import Provider, Store
 from statecli.model.snapshot import Messages
@@ -122,12 +121,17 @@ class Walk(Stepping):
         if self._spans is not None:
             self._spans.moved(self, before, self.state, name)
 
-    def edit(self, key: str, value: Any) -> None:
-        """Set a field from outside. ValueError for a value that it cannot hold."""
+    def edit(self, values: Mapping[str, Any], forgets: Sequence[str] = ()) -> None:
+        """Set fields from outside, between two steps, and forget others. The way that was chosen
+        stays chosen. ValueError for a value that its field cannot hold."""
         if self._busy:
-            raise RuntimeError("a body writes by its delta")
-        found = copy.deepcopy(first_data(self.graph, {key: value})[key])
-        self._told_of(self._session.edit(key, found))
+            raise RuntimeError("a body changes the data by what it gives back")
+        token, known = self._session.snapshot.token, first_data(self.graph, values)
+        bodies: list[Body] = [Edited(key, copied(known[key])) for key in values]
+        if forgets:
+            kept = [key for key in (*self.data, *values) if key not in forgets]
+            bodies.append(Filtered(token.id, token.state, tuple(dict.fromkeys(kept))))
+        self._told_of(self._session.record(bodies))
 
     def _told_of(self, events: Sequence[Event]) -> None:
         if self._listeners is not None:
