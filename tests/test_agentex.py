@@ -310,6 +310,66 @@ def test_a_body_that_raises_leaves_everything_as_it_was() -> None:
     assert data.processed_results == ["HI"]
 
 
+class Private(MyData):
+    _seen: int = pydantic.PrivateAttr(default=0)
+
+
+@dataclasses.dataclass(slots=True)
+class Slots:
+    n: int = 0
+
+
+@dataclasses.dataclass
+class Nested:
+    inner: Slots = dataclasses.field(default_factory=Slots)
+    log: list[str] = dataclasses.field(default_factory=list)
+
+
+class Bare:
+    def __init__(self) -> None:
+        self.n = 0
+
+
+def spoil(data: Any) -> None:
+    """Change everything there is, deep down too."""
+    if isinstance(data, dict):
+        data["log"].append("half")
+        data["new"] = 1
+    elif isinstance(data, Private):
+        data._seen, data.input_data = 9, "half"
+        data.processed_results.append("half")
+    elif isinstance(data, Nested):
+        data.inner.n = 9
+        data.log.append("half")
+    else:
+        data.n = 9
+
+
+def looks(data: Any) -> Any:
+    if isinstance(data, Private):
+        return data.model_dump(), data._seen
+    return vars(data) | {} if isinstance(data, Bare) else data
+
+
+@pytest.mark.parametrize("make", [Private, Slots, Nested, Bare, lambda: {"log": []}, MyData])
+def test_whatever_data_is_taken_back(make: Callable[[], Any]) -> None:
+    def bad(state_machine: Any, data: Any) -> str:
+        if isinstance(data, MyData) and not isinstance(data, Private):
+            state_machine.state_machine_data = MyData(input_data="another object")
+        else:
+            spoil(data)
+        raise Own("no luck")
+
+    data = make()
+    found = machine(data, start=body(bad))
+    before = found.dump()["state_machine_data"]
+    with pytest.raises(Own):
+        do(found.step())
+    assert found.state_machine_data is data
+    assert looks(data) == looks(make())
+    assert found.dump()["state_machine_data"] == before
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [

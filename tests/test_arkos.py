@@ -297,6 +297,36 @@ def test_an_object_for_each_state_of_each_agent(tmp_path: Path) -> None:
         _ = one.flow.get_state("hello").nothing
 
 
+def test_a_state_that_is_not_ready_waits_and_one_that_says_so_ends(tmp_path: Path) -> None:
+    @register_state("greeting")
+    class Asks(State):
+        def check_transition_ready(self, context: Any) -> bool:
+            return any(m.content == "yes" for m in context)
+
+        def run(self, context: Any, agent: Any = None) -> Any:
+            self.is_terminal = context[-1].content == "stop"
+            return None if self.is_terminal else {"asked": len(context)}
+
+    found = agent(handler(tmp_path, CUSTOM))
+    for line, state in (("hi", "hello"), ("no", "hello"), ("yes", "hear")):
+        assert do(found.step(line)) is None
+        assert (found.current_state.name, found.status) == (state, "waiting")
+    assert found.data["asked"] == 3
+    do(found.step("stop"))
+    assert found.status == "ended"
+
+
+def test_a_custom_state_that_raises(tmp_path: Path) -> None:
+    @register_state("greeting")
+    def broken(context: Any) -> Any:
+        raise ValueError("no luck")
+
+    found = agent(handler(tmp_path, CUSTOM))
+    with pytest.raises(RunError, match="hello: ValueError: no luck"):
+        do(found.step("hi"))
+    assert found.status == "failed"
+
+
 # --- the loop ---------------------------------------------------------------------------
 
 
