@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 from statecli.burr.action import Action, named
 from statecli.burr.body import body_of
 from statecli.burr.drawing import drawn
+from statecli.model.graph import Field
 from statecli.model.graph import Graph as OurGraph
 from statecli.session.builder import GraphBuilder as OurBuilder
 from statecli.session.guards import When, default
@@ -67,9 +68,17 @@ class Graph:
             tags = {action.name: list(action.tags) for action in self.actions if action.tags}
             ways = [(t.from_.name, t.to.name, t.condition) for t in self.transitions]
             builder = OurBuilder().with_states(**bodies).with_tags(**tags)
-            made = builder.with_transitions(*ways).with_initial(entrypoint).build()
+            made = _free(builder.with_transitions(*ways).with_initial(entrypoint).build())
             made = self._made.setdefault(entrypoint, made)
         return made
+
+
+def _free(graph: OurGraph) -> OurGraph:
+    """The graph with a field `messages` like any other: an update of Burr's gives all of it, where
+    ours would add to the conversation."""
+    field = Field("messages", "any", (), "overwrite", False, None, "implicit", ())
+    return OurGraph(graph.form, graph.initial, None, graph.states, {"messages": field},
+                    limits=graph.limits, settings=graph.settings)  # fmt: skip
 
 
 @dataclass(frozen=True)

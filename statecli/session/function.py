@@ -84,7 +84,10 @@ class FunctionBody:
         self.results: dict[int, Any] = {}
         self.errors: dict[int, Exception] = {}
         #: Nothing about a delta has to be checked, unless it adds to the conversation.
-        self._simple = not graph.fields and not graph.declares_fields
+        self._simple = not graph.declares_fields and all(
+            field.type == "any" and field.reducer in ("", "overwrite")
+            for field in graph.fields.values()
+        )
         self._parameters: dict[int, list[inspect.Parameter]] = {}
 
     def parameters(self, body: Any) -> list[inspect.Parameter]:
@@ -95,14 +98,14 @@ class FunctionBody:
             self._parameters[id(body)] = known
         return known
 
-    def check(self, state: State) -> None:
+    def check(self, state: State, inputs: Mapping[str, Any]) -> None:
         """MissingInput if a required input is not there."""
         body: Any = state.settings["body"]
         if hasattr(body, "execute"):
             return
         for found in self.parameters(body):
             required = found.default is found.empty and found.kind not in _REST
-            if required and found.name not in self.inputs:
+            if required and found.name not in inputs:
                 raise MissingInput(f"'{state.name}' needs the input '{found.name}'")
 
     def plain(self, to: Recorder, state: State) -> Any:
@@ -150,6 +153,7 @@ class FunctionBody:
         if hasattr(body, "execute"):
             await self._execute(step, body)
             return
+        self.check(step.state, inputs)
         taken = self.parameters(body)
         if all(found.kind is not found.VAR_KEYWORD for found in taken):
             inputs = {found.name: inputs[found.name] for found in taken if found.name in inputs}
@@ -257,7 +261,7 @@ class _Pieces:
             if isinstance(piece, Mapping | Outcome):
                 self.delta = piece
             elif isinstance(piece, Item):
-                yield Delta("", item=piece.value)
+                yield Delta("", item=piece)
             else:
                 yield Delta(str(piece))
 
