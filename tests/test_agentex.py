@@ -268,15 +268,20 @@ def test_without_data() -> None:
     assert do(Machine.load(found.dump(), states())).state_machine_data is None
 
 
-def test_what_is_taken_out_of_the_data_is_said() -> None:
+def test_what_is_taken_out_of_the_data_is_gone() -> None:
     def drop(state_machine: Any, data: Any) -> str:
         del data["n"]
-        return "complete"
+        data["m"] = 2
+        return "processing"
 
-    found = machine({"n": 1}, start=body(drop))
-    with pytest.raises(ValueError, match="'start' took 'n' out of the data: set it to None"):
-        do(found.step())
-    assert found.state_machine_data == {"n": 1}
+    found = machine({"n": 1, "x": 1}, start=body(drop), processing=body(lambda m, d: "complete"))
+    do(found.step())
+    assert found.dump()["state_machine_data"] == {"x": 1, "m": 2}
+    del found.state_machine_data["x"]
+    do(found.run())
+    assert found.dump()["state_machine_data"] == {"m": 2}
+    again = do(Machine.load({**found.dump(), "state_machine_data": None}, states()))
+    assert again.state_machine_data is None
 
 
 # --- what may go wrong ------------------------------------------------------------------
@@ -305,6 +310,66 @@ def test_a_body_that_raises_leaves_everything_as_it_was() -> None:
     assert data.processed_results == ["HI"]
 
 
+class Private(MyData):
+    _seen: int = pydantic.PrivateAttr(default=0)
+
+
+@dataclasses.dataclass(slots=True)
+class Slots:
+    n: int = 0
+
+
+@dataclasses.dataclass
+class Nested:
+    inner: Slots = dataclasses.field(default_factory=Slots)
+    log: list[str] = dataclasses.field(default_factory=list)
+
+
+class Bare:
+    def __init__(self) -> None:
+        self.n = 0
+
+
+def spoil(data: Any) -> None:
+    """Change everything there is, deep down too."""
+    if isinstance(data, dict):
+        data["log"].append("half")
+        data["new"] = 1
+    elif isinstance(data, Private):
+        data._seen, data.input_data = 9, "half"
+        data.processed_results.append("half")
+    elif isinstance(data, Nested):
+        data.inner.n = 9
+        data.log.append("half")
+    else:
+        data.n = 9
+
+
+def looks(data: Any) -> Any:
+    if isinstance(data, Private):
+        return data.model_dump(), data._seen
+    return vars(data) | {} if isinstance(data, Bare) else data
+
+
+@pytest.mark.parametrize("make", [Private, Slots, Nested, Bare, lambda: {"log": []}, MyData])
+def test_whatever_data_is_taken_back(make: Callable[[], Any]) -> None:
+    def bad(state_machine: Any, data: Any) -> str:
+        if isinstance(data, MyData) and not isinstance(data, Private):
+            state_machine.state_machine_data = MyData(input_data="another object")
+        else:
+            spoil(data)
+        raise Own("no luck")
+
+    data = make()
+    found = machine(data, start=body(bad))
+    before = found.dump()["state_machine_data"]
+    with pytest.raises(Own):
+        do(found.step())
+    assert found.state_machine_data is data
+    assert looks(data) == looks(make())
+    assert found.dump()["state_machine_data"] == before
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -316,10 +381,17 @@ def test_a_body_that_raises_leaves_everything_as_it_was() -> None:
     ],
 )
 def test_wrong_answers(answer: Any, message: str) -> None:
-    found = machine(start=body(lambda m, d: answer))
+
+    def wrong(state_machine: Any, data: Any) -> Any:
+        data.input_data = "half"
+        return answer
+
+    found = machine(start=body(wrong))
     with pytest.raises((ValueError, TypeError), match=message):
         do(found.step())
     assert found.get_current_state() == "start"
+    assert found.state_machine_data == MyData()
+    assert [event.name for event in found.get_events()] == ["started", "failed"]
 
 
 def test_declared_transitions_are_kept_to() -> None:
@@ -694,6 +766,8 @@ class Scripted(StateWorkflow):
             state_machine_data["log"].append(number)
         elif what == "set":
             state_machine_data[f"x{number % 3}"] = [number, {"deep": number}]
+        elif what == "drop":
+            state_machine_data.pop(f"x{number % 3}", None)
         elif what == "deep" and state_machine_data["log"]:
             state_machine_data["log"] = state_machine_data["log"][::-1]
         elif what == "signal":
@@ -709,7 +783,7 @@ class Endless(StateMachine[dict[str, Any]]):
 
 
 moves = st.tuples(
-    st.sampled_from(["append", "set", "deep", "signal", "stay", "nothing"]),
+    st.sampled_from(["append", "set", "drop", "deep", "signal", "stay", "nothing"]),
     st.sampled_from(NAMES),
     st.integers(0, 9),
 )

@@ -35,7 +35,12 @@ def set_back(live: Any, before: Any) -> Any:
         live.update(before)
     elif hasattr(live, "__setstate__"):
         live.__setstate__(before.__getstate__())
-    elif hasattr(live, "__dict__"):
-        live.__dict__.clear()
-        live.__dict__.update(before.__dict__)
+    elif live is not None:
+        found = before.__getstate__()
+        own, slots = found if isinstance(found, tuple) else (found, None)
+        if own is not None:
+            live.__dict__.clear()
+            live.__dict__.update(own)
+        for name, value in (slots or {}).items():
+            object.__setattr__(live, name, value)
     return live
