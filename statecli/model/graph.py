@@ -13,7 +13,7 @@ from statecli.model.span import Path
 if TYPE_CHECKING:
     from enum import Enum
 
-    from statecli.model.diagnostic import Diagnostic
+    from statecli.model.diagnostic import Diagnostics
 
 #: No settings, no limits. Nobody writes into it: values are never changed in place.
 NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -240,7 +240,7 @@ class Graph:
         verify: bool = True,
         inputs: Sequence[str] = (),
         config: str | bool = True,
-    ) -> list[Diagnostic]:
+    ) -> Diagnostics:
         """What is wrong with the graph, for a test: ``assert not graph.lint()``.
 
         Empty where `statecli validate` would end with 0: errors count, with `strict` warnings too
@@ -249,7 +249,7 @@ class Graph:
         given any). `config`: the nearest statecli.toml or pyproject.toml is read (True), none
         (False), or this file. ValueError for a rule that does not exist.
         """
-        found: list[Diagnostic] = upstairs("statecli.lint.from_python:lint_graph")(
+        found: Diagnostics = upstairs("statecli.lint.from_python:lint_graph")(
             self, select=select, ignore=ignore, extend_select=extend_select, severity=severity,
             strict=strict, verify=verify, inputs=inputs, config=config,
         )  # fmt: skip
