@@ -7,7 +7,7 @@
 
 _shtab_statecli_subparsers=(validate explain render chat sessions test)
 
-_shtab_statecli_validate_option_strings=(-h --help --version --no-color --debug --config --form --strict-input --allow-empty --stdin-filename --select --ignore --extend-select --severity --list-rules --verify --no-verify --budget --timeout --witness-dir --fail-on --strict --exit-zero --format -o --output -v --verbose --all --fix --unsafe-fixes --diff)
+_shtab_statecli_validate_option_strings=(-h --help --version --no-color --debug --config --form --strict-input --allow-empty --allow-plugins --stdin-filename --select --ignore --extend-select --severity --list-rules --verify --no-verify --budget --timeout --witness-dir --fail-on --strict --exit-zero --format -o --output -v --verbose --all --fix --unsafe-fixes --diff)
 _shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug --config --format --form --with)
 _shtab_statecli_render_option_strings=(-h --help --version --no-color --debug --config -o --output --to --form --focus --depth --collapse --tasks --no-implicit --labels --legend --lint --session --trace --witness --coverage --store --theme --rankdir --renderer --dot)
 _shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --base-url --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --record --no-stream --force --allow-plugins --allow-tools)
@@ -69,6 +69,7 @@ _shtab_statecli_validate___no_color_nargs=0
 _shtab_statecli_validate___debug_nargs=0
 _shtab_statecli_validate___strict_input_nargs=0
 _shtab_statecli_validate___allow_empty_nargs=0
+_shtab_statecli_validate___allow_plugins_nargs=0
 _shtab_statecli_validate___list_rules_nargs=0
 _shtab_statecli_validate___verify_nargs=0
 _shtab_statecli_validate___no_verify_nargs=0

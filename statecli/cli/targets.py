@@ -83,7 +83,9 @@ def _module(word: str, name: str) -> ModuleType:
         if name != missing and not name.startswith(f"{missing}."):
             raise  # the module is there, something that it imports is not
         guess = did_you_mean(missing, [*_modules(folder), *sys.modules]) if missing else ""
-        raise Unable(f"{word}: there is no module '{missing}' in {folder}", guess) from None
+        raise Unable(
+            f"{word}: there is no module '{missing}' (looked from this folder)", guess
+        ) from None
 
 
 def _modules(folder: str) -> Iterator[str]:
