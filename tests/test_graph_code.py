@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
-from run_cli import validate
+from run_cli import REPOSITORY, validate
 
 from statecli import Run, load
 from statecli.cli.app import main
 from statecli.kinds.code import load_code
+from statecli.model import event as model_events
+from statecli.model.code import STRATEGY
 from statecli.model.event import Filtered, Joined
 from statecli.model.graph import Graph
+from statecli.model.keys import OBJECTS
 from statecli.model.unable import Unable
 from statecli.session.run import RunError
 
@@ -138,3 +142,29 @@ def test_validate_says_what_is_no_function_and_takes_nothing_for_known(tmp_path:
     assert {"wrong-value-type", "unknown-key"} <= set(found.rules())
     path.write_text(GRAPH)
     assert set(validate(str(path), "-v").rules()) <= {"decision-single-target"}
+
+
+def test_the_page_about_branches_is_true(tmp_path: Path) -> None:
+    """Its graph has nothing wrong, and it names every key and event there is."""
+    text = (REPOSITORY / "docs" / "branches.md").read_text("utf-8")
+    [block] = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    path = tmp_path / "g.yaml"
+    path.write_text(block)
+    assert {item["severity"] for item in validate(str(path)).diagnostics} <= {"info"}
+    keys = {"join", "merge", STRATEGY, "fanout", "on_failure", "group", "state_filter"}
+    assert (
+        set(re.findall(r"^\| `(\w+)` \| (?:state|`transition`|item)", text, re.MULTILINE)) == keys
+    )
+    known = {*OBJECTS["user state"], *OBJECTS["transition"], *OBJECTS["next"]}
+    assert keys <= known
+    for event in ("split", "joined", "filtered", "interrupted"):
+        assert f"| `{event}` |" in text
+        assert event in {name.lower() for name in vars(model_events)}
+
+
+def test_a_misspelt_key_about_branches_is_told(tmp_path: Path) -> None:
+    text = GRAPH.replace("{fanout: all,", "{fanout: all, on_failur: cancel,")
+    path = tmp_path / "g.yaml"
+    path.write_text(text)
+    [found] = validate(str(path)).of("unknown-key")
+    assert "on_failure" in found["hint"]
