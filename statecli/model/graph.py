@@ -121,7 +121,7 @@ class State(NamedTuple):
     @property
     def answers(self) -> bool:
         """Whether its body is a Python object that names the next state itself."""
-        return self.kind == FUNCTION and hasattr(self.settings.get("body"), "execute")
+        return self.kind == FUNCTION and _executes(self.settings.get("body"))
 
     @property
     def routed(self) -> bool:
@@ -144,6 +144,13 @@ class State(NamedTuple):
         if self.kind == "goal":
             return list(self.goal.deliverables) if self.goal is not None else []
         return [item for task in self.tasks for item in task.deliverables]
+
+
+def _executes(body: object) -> bool:
+    try:
+        return hasattr(body, "execute")
+    except Exception:  # a person's own attributes may do anything
+        return False
 
 
 class Field(NamedTuple):
