@@ -7,9 +7,9 @@
 
 _shtab_statecli_subparsers=(validate explain render chat sessions test)
 
-_shtab_statecli_validate_option_strings=(-h --help --version --no-color --debug --config --form --strict-input --allow-empty --stdin-filename --select --ignore --extend-select --severity --list-rules --verify --no-verify --budget --timeout --witness-dir --fail-on --strict --exit-zero --format -o --output -v --verbose --all --fix --unsafe-fixes --diff)
-_shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug --config --format --form --with)
-_shtab_statecli_render_option_strings=(-h --help --version --no-color --debug --config -o --output --to --form --focus --depth --collapse --tasks --no-implicit --labels --legend --lint --session --trace --witness --coverage --store --theme --rankdir --renderer --dot)
+_shtab_statecli_validate_option_strings=(-h --help --version --no-color --debug --config --form --strict-input --allow-empty --allow-plugins --stdin-filename --select --ignore --extend-select --severity --list-rules --verify --no-verify --budget --timeout --witness-dir --fail-on --strict --exit-zero --format -o --output -v --verbose --all --fix --unsafe-fixes --diff)
+_shtab_statecli_explain_option_strings=(-h --help --version --no-color --debug --config --format --allow-plugins --form --with)
+_shtab_statecli_render_option_strings=(-h --help --version --no-color --debug --config -o --output --to --form --allow-plugins --focus --depth --collapse --tasks --no-implicit --labels --legend --lint --session --trace --witness --coverage --store --theme --rankdir --renderer --dot)
 _shtab_statecli_chat_option_strings=(-h --help --version --no-color --debug --config --model --base-url --resume --fork --task-id --user-id --store --input --halt-before --halt-after --step --max-steps --budget-tokens --budget-cost --timeout --json --trace --record --no-stream --force --allow-plugins --allow-tools)
 _shtab_statecli_sessions_option_strings=(-h --help --version --no-color --debug --config --store -o --output --days --json)
 _shtab_statecli_test_option_strings=(-h --help --version --no-color --debug --config -k --keyword --graph --jobs --model --base-url --expect --update --record --coverage --coverage-file --fail-under --suggest --random --seed --persona --max-turns --budget-cost --write --junit -q --quiet --allow-plugins)
@@ -69,6 +69,7 @@ _shtab_statecli_validate___no_color_nargs=0
 _shtab_statecli_validate___debug_nargs=0
 _shtab_statecli_validate___strict_input_nargs=0
 _shtab_statecli_validate___allow_empty_nargs=0
+_shtab_statecli_validate___allow_plugins_nargs=0
 _shtab_statecli_validate___list_rules_nargs=0
 _shtab_statecli_validate___verify_nargs=0
 _shtab_statecli_validate___no_verify_nargs=0
@@ -86,11 +87,13 @@ _shtab_statecli_explain___help_nargs=0
 _shtab_statecli_explain___version_nargs=0
 _shtab_statecli_explain___no_color_nargs=0
 _shtab_statecli_explain___debug_nargs=0
+_shtab_statecli_explain___allow_plugins_nargs=0
 _shtab_statecli_render__h_nargs=0
 _shtab_statecli_render___help_nargs=0
 _shtab_statecli_render___version_nargs=0
 _shtab_statecli_render___no_color_nargs=0
 _shtab_statecli_render___debug_nargs=0
+_shtab_statecli_render___allow_plugins_nargs=0
 _shtab_statecli_render___tasks_nargs=0
 _shtab_statecli_render___no_implicit_nargs=0
 _shtab_statecli_render___legend_nargs=0

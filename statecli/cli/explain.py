@@ -24,10 +24,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="RULE|GRAPH [STATE]",
-        help="rules (default: all), or a graph file and its states (default: all)",
+        help="rules (default: all), or a graph file (or a graph in Python code, "
+        "package.module:graph) and its states (default: all)",
     )
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="for people or for programs"
+    )
+    parser.add_argument(
+        "--allow-plugins", action="store_true", help="run the module of package.module:graph"
     )
     parser.add_argument("--form", choices=FORMS, help="read the file as a graph of this form")
     parser.add_argument(
@@ -51,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 def is_graph(word: str) -> bool:
     """Whether a word means a file: it is one, or looks like the path of one."""
-    return os.path.isfile(word) or any(sign in word for sign in "/\\.")
+    return os.path.isfile(word) or any(sign in word for sign in "/\\.:")
 
 
 def _rules(words: list[str], form: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from statecli import __version__
 from statecli.cli.output import tell, wants_color, width, write
 from statecli.cli.settings import Settings
 from statecli.config import Config
-from statecli.discover import reason_of
+from statecli.discover import is_python, reason_of
 from statecli.lint.facts import Facts
 from statecli.lint.linter import check, facts_of
 from statecli.lint.proofs import PROVING
@@ -74,6 +74,8 @@ def examined(
     """The graph in a file. None where it cannot be read: what is wrong with it was then reported
     as `validate` does, on standard error (json, which a program reads, on standard output).
     `proves`: with what the verifier finds. Raises Unable for what is no graph at all."""
+    if is_python(path):
+        return _of_python(args, path, proves=proves)
     config = config_of(args, path)
     document = reading.document(path.removeprefix("./"), content(path))
     proving = PROVING if proves else None
@@ -86,6 +88,19 @@ def examined(
         _report(args, path, broken or found, form)
         return None
     return Examined(path, facts.graph, facts, found, config)
+
+
+def _of_python(args: argparse.Namespace, word: str, *, proves: bool) -> Examined:
+    """A graph that Python code builds."""
+    from statecli.cli import targets
+
+    targets.need(args.allow_plugins, word)
+    loaded, given = targets.load(word)
+    assert loaded.graph is not None
+    config = config_of(args, loaded.document.path)
+    config = config._replace(inputs=(*config.inputs, *given))
+    facts = facts_of(loaded, config, PROVING if proves else None)
+    return Examined(word, loaded.graph, facts, check(facts), config)
 
 
 def _prevents(item: Diagnostic) -> bool:

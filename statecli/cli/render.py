@@ -20,12 +20,16 @@ HELP = "draw a graph as SVG, PNG, PDF, HTML, Mermaid, DOT, JSON or text"
 
 def add(parser: argparse.ArgumentParser) -> None:
     """The options, in the order of `--help`."""
-    parser.add_argument("graph", metavar="GRAPH", help="the graph file")
+    text = "the graph file, or a graph in Python code, package.module:graph"
+    parser.add_argument("graph", metavar="GRAPH", help=text)
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file")
     parser.add_argument(
         "--to", choices=names(), help="the format (default: by the name of -o, else dot)"
     )
     parser.add_argument("--form", choices=FORMS, help="read the file as a graph of this form")
+    parser.add_argument(
+        "--allow-plugins", action="store_true", help="run the module of package.module:graph"
+    )
     _add_contents(parser.add_argument_group("what is shown"))
     _add_marks(parser.add_argument_group("what is marked"))
     _add_looks(parser.add_argument_group("how it looks"))

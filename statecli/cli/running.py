@@ -142,6 +142,20 @@ def open_store(args: argparse.Namespace, config: Config | None = None) -> Store:
     return SqliteStore(Path(file) if file else data_folder() / "sessions.db")
 
 
+def _code(opened: Opened, *, allowed: bool) -> None:
+    """Load the functions that the graph's file names, if the person allows it."""
+    from statecli.model.code import codes
+
+    for where, code in codes(opened.graph):
+        if allowed:
+            from statecli.kinds.code import load_code
+
+            load_code(opened.graph, os.path.dirname(opened.path))
+            return
+        name = plain(code.name)
+        raise Unable(f"{plain(where)} is Python code", f"--allow-plugins runs the code of {name}")
+
+
 def custom_kinds(opened: Opened, args: argparse.Namespace) -> Custom:
     """The bodies of kinds that are not built in. Their code runs only with --allow-plugins."""
     from statecli.engine.advance import Custom
@@ -150,6 +164,7 @@ def custom_kinds(opened: Opened, args: argparse.Namespace) -> Custom:
     graph, config = opened.graph, opened.config
     unknown = [state for state in graph.states.values() if state.kind not in KINDS]
     waiting = frozenset(config.waiting_kinds)
+    _code(opened, allowed=args.allow_plugins)
     if not args.allow_plugins:
         if unknown:
             kind = plain(unknown[0].kind) or "(none)"

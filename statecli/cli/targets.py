@@ -56,13 +56,14 @@ def load(word: str) -> Target:
             for part in path.split("."):
                 found = _attribute(word, found, part)
             graph, given = _graph(word, found)
+            read = loaded(graph)
         except (Unable, KeyboardInterrupt):
             raise
         except BaseException as error:
             _failed(word, error)
     if not graph.states:
         raise Unable(f"{word}: this graph has no states")
-    return Target(loaded(graph), given)
+    return Target(read, given)
 
 
 def _rewritten(word: str) -> str:
@@ -83,7 +84,9 @@ def _module(word: str, name: str) -> ModuleType:
         if name != missing and not name.startswith(f"{missing}."):
             raise  # the module is there, something that it imports is not
         guess = did_you_mean(missing, [*_modules(folder), *sys.modules]) if missing else ""
-        raise Unable(f"{word}: there is no module '{missing}' in {folder}", guess) from None
+        raise Unable(
+            f"{word}: there is no module '{missing}' (looked from this folder)", guess
+        ) from None
 
 
 def _modules(folder: str) -> Iterator[str]:
@@ -110,7 +113,7 @@ def _graph(word: str, found: Any) -> tuple[Graph, tuple[str, ...]]:
             return found, given
         if isinstance(found, Walk):
             given = tuple(found.data)
-        if isinstance(found, Loaded):
+        if isinstance(found, Loaded) and found.graph is None:
             path = found.document.path
             raise Unable(f"{word}: {path} is no graph", f"statecli validate {path} says why")
         if not isinstance(found, type):
@@ -122,7 +125,7 @@ def _graph(word: str, found: Any) -> tuple[Graph, tuple[str, ...]]:
         if not callable(build or found):
             break
         found = _called(word, build or found)
-    raise Unable(f"{word}: this is a {type(found).__name__}, no graph", f"name {_KINDS}")
+    raise Unable(f"{word}: of the type {type(found).__name__}, no graph", f"name {_KINDS}")
 
 
 def _inside(found: Any) -> Any:

@@ -23,8 +23,8 @@ def filter_data(to: Recorder, number: int, route: Transition) -> None:
         code = next((w for w in wanted if ":" in w and w not in to.graph.fields), None)
         if code is not None:
             raise ValueError(
-                f"the state_filter '{code}' names no field; a function of Python is given to "
-                "GraphBuilder, a file names fields"
+                f"the state_filter '{code}' names no field; a function of Python is written "
+                f'{{python: "{code}"}}'
             )
         kept = tuple(key for key in data if key in wanted)
         if len(kept) < len(data):

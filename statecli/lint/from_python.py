@@ -12,35 +12,19 @@ from statecli.lint.linter import check, facts_of
 from statecli.lint.proofs import Proving
 from statecli.lint.rule import FAMILIES, rule_ids, rules
 from statecli.load.loader import FORMS, Loaded
-from statecli.model.diagnostic import Diagnostic
+from statecli.model.diagnostic import Diagnostic, Diagnostics
 from statecli.model.graph import Graph
 from statecli.model.nearest import did_you_mean
 from statecli.report.reporter import FAILING, Finished, Report, Style, reporter
 from statecli.verify import DEFAULT_BUDGET
 
-__all__ = ["Diagnostics", "lint_graph", "loaded"]
 
-
-class Diagnostics(list[Diagnostic]):
-    """What makes `statecli validate` fail, as a list; printed as `validate` prints it.
-
-    `milder` are the other diagnostics: warnings and infos, unless they count as well.
-    """
-
-    def __init__(self, found: Iterable[Diagnostic] = (), milder: Iterable[Diagnostic] = ()) -> None:
-        super().__init__(found)
-        self.milder = list(milder)
-
-    def __str__(self) -> str:
-        found = tuple(Finished(item, True) for item in self)
-        report = Report({}, (), found, rules(), __version__)
-        lines = [piece.rstrip() for piece in list(reporter("text").pieces(report, Style()))[:-1]]
-        return "\n\n".join(lines) or "no problems"
-
-    def __repr__(self) -> str:
-        if not self:
-            return "[]"
-        return f"{len(self)} of statecli's diagnostics:\n{self}\n"
+def shown(found: Iterable[Diagnostic]) -> str:
+    """Diagnostics as `statecli validate` prints them."""
+    finished = tuple(Finished(item, True) for item in found)
+    report = Report({}, (), finished, rules(), __version__)
+    pieces = list(reporter("text").pieces(report, Style()))[:-1]
+    return "\n\n".join(piece.rstrip() for piece in pieces)
 
 
 def lint_graph(

@@ -60,6 +60,11 @@ def verified(facts: Facts) -> Report | None:
     if anywhere is not None:
         said = f"'{anywhere}': where its body goes on is not known"
         return NOTHING_TO_DECIDE._replace(exact=False, undecided=(said,))
+    filtering = (way.source for ways in facts.routes for way in ways if callable(way.state_filter))
+    source = next(filtering, None)
+    if source is not None:
+        said = f"'{source}': what the function of its 'state_filter' passes on is not known"
+        return NOTHING_TO_DECIDE._replace(exact=False, undecided=(said,))
     from statecli.verify.verifier import verify
 
     inputs = None if facts.open_start else facts.config.inputs

@@ -20,10 +20,15 @@ from statecli.model.diagnostic import Finding, Related
 from statecli.model.graph import FUNCTION, Field, Graph, State, Transition
 from statecli.model.guard import AllOf, AnyOf, Guard, Not
 from statecli.model.span import Path, Place
+from statecli.model.words import in_words
 from statecli.text.document import Document, offsets
 from statecli.text.python_text import Extent, PythonText, first_line
 
 LANGUAGE = "python"
+
+
+#: The length of the path of a transition.
+_WAY = len(("states", "name", "transition", "next", 0))
 
 
 class Spot(NamedTuple):
@@ -69,12 +74,15 @@ class PythonSource(PythonText):
     def lines(self, place: Place) -> list[tuple[str, int]]:
         """All lines of what stands there: a tuple may be written over several, a function has its
         decorators above it."""
-        found = self.spot(place)
-        if found is None:
-            return super().lines(place)
-        start, end = found.extent
-        first, last = found.text.position(start).line, found.text.position(end).line
-        return [(found.text.path, line) for line in (0, *range(first - found.above, last + 1))]
+        around = self.spots.get(place.path[:_WAY]) if len(place.path) > _WAY else None
+        lines: list[tuple[str, int]] = []
+        for found in (self.spot(place), around):
+            if found is not None:
+                text = found.text
+                first, last = (text.position(at).line for at in found.extent)
+                numbers = (0, *range(first - found.above, last + 1))
+                lines += [(text.path, number) for number in numbers]
+        return lines
 
     def files(self) -> list[Document]:
         found: dict[str, Document] = {self.file: self}
@@ -168,12 +176,17 @@ def _value(graph: Graph) -> dict[str, object]:
     """What a document with this graph would hold, as far as rules look there."""
     states: dict[str, object] = {}
     for name, state in graph.states.items():
-        listed = [{"to": way.target} for way in state.transitions]
+        listed = [_item(way) for way in state.transitions]
         found: dict[str, object] = {"transition": {"next": listed}}
         found |= {key: state.settings[key] for key in _PLAIN if key in state.settings}
         states[name] = found
     fields = {name: _field(field) for name, field in graph.fields.items()}
     return {"initial": graph.initial, "fields": fields, "states": states}
+
+
+def _item(way: Transition) -> dict[str, object]:
+    found: dict[str, object] = {"to": way.target}
+    return found if way.guard is None else found | {"when": in_words(way.guard)}
 
 
 #: Settings of a state that a document could hold as they are.

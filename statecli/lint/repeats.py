@@ -58,7 +58,8 @@ def _finding(
     if conditions:
         message = f"'{state.name}' has the same transition to '{second.target}' twice"
     else:
-        message = f"'{second.target}' stands twice in one 'next'"
+        where = f"among the ways out of '{state.name}'" if facts.is_python else "in one 'next'"
+        message = f"'{second.target}' stands twice {where}"
     same = facts.value(first.path) == facts.value(second.path)
     return Finding(
         message=message,

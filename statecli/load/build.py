@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from statecli.load.shape import Walker
+from statecli.model.code import STRATEGY, Code
 from statecli.model.data import is_list, is_map
 from statecli.model.graph import Deliverable, Field
 from statecli.model.keys import FIELD_TYPE_OF
-from statecli.model.shape import Issue, OddName
+from statecli.model.shape import Issue, OddName, WrongType
 from statecli.model.span import Path
 from statecli.text.document import Document
+
+#: How a function is named.
+_FUNCTION = "a function, 'package.module:function'"
 
 
 class Builder:
@@ -71,6 +75,22 @@ class Builder:
         if value is None or is_map(value) or is_list(value):
             return (names[0] if names else ""), None
         return self.name(value, (key,)), (key,)
+
+    def code(self, value: object, path: Path) -> Code | None:
+        """The Python function that ``{python: "module:function"}`` names; it is not loaded."""
+        name = value.get("python") if is_map(value) else None
+        if not isinstance(name, str):
+            return None
+        module, _, function = name.partition(":")
+        if not all(part.isidentifier() for part in (*module.split("."), *function.split("."))):
+            self.issues.append(WrongType((*path, "python"), "python", _FUNCTION, name))
+        return Code(name)
+
+    def settings(self, value: dict[str, object], path: Path) -> dict[str, object]:
+        """The settings of a state: as written, but the function that merges is a function."""
+        if STRATEGY not in value:
+            return value
+        return {**value, STRATEGY: self.code(value[STRATEGY], (*path, STRATEGY))}
 
     def mapping(self, key: str) -> dict[str, object]:
         value = self.top.get(key)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
+from statecli.model.room import upstairs
 from statecli.model.span import Place, Span
 
 SEVERITIES = ("error", "warning", "info")
@@ -120,3 +121,23 @@ class Diagnostic(NamedTuple):
     @property
     def message(self) -> str:
         return self.finding.message
+
+
+class Diagnostics(list[Diagnostic]):
+    """What makes `statecli validate` fail, as a list; it prints as `validate` does.
+
+    `milder` are the other diagnostics: warnings and infos, unless they count as well.
+    """
+
+    def __init__(self, found: Iterable[Diagnostic] = (), milder: Iterable[Diagnostic] = ()) -> None:
+        super().__init__(found)
+        self.milder = list(milder)
+
+    def __str__(self) -> str:
+        if not self:
+            return "no problems"
+        found: str = upstairs("statecli.lint.from_python:shown")(self)
+        return found
+
+    def __repr__(self) -> str:
+        return f"{len(self)} of statecli's diagnostics:\n{self}\n" if self else "[]"

@@ -14,7 +14,7 @@ from statecli.model.span import Path
 if TYPE_CHECKING:
     from enum import Enum
 
-    from statecli.model.diagnostic import Diagnostic
+    from statecli.model.diagnostic import Diagnostics
 
 #: No settings, no limits. Nobody writes into it: values are never changed in place.
 NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -122,7 +122,7 @@ class State(NamedTuple):
     @property
     def answers(self) -> bool:
         """Whether its body is a Python object that names the next state itself."""
-        return self.kind == FUNCTION and hasattr(self.settings.get("body"), "execute")
+        return self.kind == FUNCTION and _executes(self.settings.get("body"))
 
     @property
     def routed(self) -> bool:
@@ -145,6 +145,13 @@ class State(NamedTuple):
         if self.kind == "goal":
             return list(self.goal.deliverables) if self.goal is not None else []
         return [item for task in self.tasks for item in task.deliverables]
+
+
+def _executes(body: object) -> bool:
+    try:
+        return hasattr(body, "execute")
+    except Exception:  # a person's own attributes may do anything
+        return False
 
 
 class Field(NamedTuple):
@@ -246,7 +253,7 @@ class Graph:
         verify: bool = True,
         inputs: Sequence[str] = (),
         config: str | bool = True,
-    ) -> list[Diagnostic]:
+    ) -> Diagnostics:
         """What is wrong with the graph, for a test: ``assert not graph.lint()``.
 
         Empty where `statecli validate` would end with 0: errors count, with `strict` warnings too
@@ -255,7 +262,7 @@ class Graph:
         given any). `config`: the nearest statecli.toml or pyproject.toml is read (True), none
         (False), or this file. ValueError for a rule that does not exist.
         """
-        found: list[Diagnostic] = upstairs("statecli.lint.from_python:lint_graph")(
+        found: Diagnostics = upstairs("statecli.lint.from_python:lint_graph")(
             self, select=select, ignore=ignore, extend_select=extend_select, severity=severity,
             strict=strict, verify=verify, inputs=inputs, config=config,
         )  # fmt: skip

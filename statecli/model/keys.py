@@ -51,6 +51,7 @@ _COMMON: dict[str, Key] = {
     "on_error": STATE,
     "join": Key("text", "any", ("any", "all")),
     "merge": MAP,
+    "multi_input_merge_strategy": Key("@code"),
     "model": Key("@model | text"),
     "prompt": TEXT,
     "loop": TEXT,
@@ -142,8 +143,9 @@ OBJECTS: dict[str, Mapping[str, Key]] = {
         "priority": NUMBER,
         "description": TEXT,
         "group": TEXT,
-        "state_filter": Key("[text] | text"),
+        "state_filter": Key("[text] | text | @code"),
     },
+    "code": {"python": Key("text", required="error")},
     "plan_state": _COMMON
     | _PLAN_STATE
     | {

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
+from statecli.model.code import STRATEGY
 from statecli.verify.explore import Budget, Sites
 from statecli.verify.site import NO_COUNTERS, THE_END, Effect, Site
 
@@ -172,6 +173,9 @@ class Branches:
                 box = box & ~axis.group | group
         for token in ordered:
             written |= token.written
+        if self.layout.states[ordered[0].site].settings.get(STRATEGY) is not None:
+            for axis in self.layout.domain.keys.values():
+                box |= axis.all << axis.at  # what its function makes is not known
         return ordered[0]._replace(box=box, written=written, source=-1)
 
     # --- one token ------------------------------------------------------------------------------

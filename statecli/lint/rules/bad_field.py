@@ -43,6 +43,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from statecli.kernel.values import Unfit, fits
 from statecli.lint import reading
 from statecli.lint.facts import Facts
 from statecli.model.data import described, is_list, is_map, shown
@@ -86,7 +87,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         return
     for field in graph.fields.values():
         if field.origin == "declared":
-            yield from _field(field, facts.meant.get(field.path, set()))
+            yield from _field(field, facts.meant.get(field.path, set()), python=facts.is_python)
     for issue in facts.issues(WrongChoice):
         if issue.rule == "bad-field":
             yield Finding(
@@ -105,7 +106,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _field(field: Field, misspelt: set[str]) -> Iterator[Finding]:
+def _field(field: Field, misspelt: set[str], *, python: bool) -> Iterator[Finding]:
     name = field.name
     if not name.isidentifier():
         yield Finding(
@@ -127,7 +128,8 @@ def _field(field: Field, misspelt: set[str]) -> Iterator[Finding]:
             hint=f"write type: {better}, or another reducer",
         )
     if field.has_default and field.default is not None:
-        yield from _default(field)
+        if not python or isinstance(fits(field, field.default), Unfit):  # it may be a tuple
+            yield from _default(field)
 
 
 def _default(field: Field) -> Iterator[Finding]:

@@ -83,7 +83,7 @@ def plan_state(
         tasks=_tasks(builder, value.get("tasks"), path),
         goal=_goal(value.get("goal"), path),
         jumps=builder.jumps(value, path),
-        settings=value,
+        settings=builder.settings(value, path),
     )
 
 

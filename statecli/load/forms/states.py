@@ -8,6 +8,7 @@ from statecli.load.build import Builder
 from statecli.load.forms.plan import plan_state
 from statecli.load.guardtext import GuardReader
 from statecli.load.shape import STATE_KEYS
+from statecli.model.code import Code
 from statecli.model.data import is_list, is_map
 from statecli.model.graph import PLAN_KINDS, REDUCERS, Field, Graph, State, Transition
 from statecli.model.shape import ScalarNext, WrongType
@@ -136,7 +137,7 @@ def _state(builder: Builder, name: str, value: object, path: Path, states: Conta
         reads=builder.names(value.get("reads")) if "reads" in value else (),
         writes=builder.names(value.get("writes")) if "writes" in value else (),
         jumps=builder.jumps(value, path),
-        settings=value,
+        settings=builder.settings(value, path),
     )
 
 
@@ -197,16 +198,18 @@ def _transitions(
                 description=text if isinstance(text, str) else "",
                 group=group if isinstance(group, str) else "",
                 stated_priority="priority" in item,
-                state_filter=_filter(item.get("state_filter")),
+                state_filter=_filter(builder, item.get("state_filter"), (*here, "state_filter")),
             )
         )
     return tuple(found)
 
 
-def _filter(value: object) -> tuple[str, ...] | None:
-    """The fields that a route passes on; None: all."""
+def _filter(builder: Builder, value: object, path: Path) -> tuple[str, ...] | Code | None:
+    """The fields that a route passes on, or the function that says so; None: all."""
     if isinstance(value, str):
         return (value,)
+    if is_map(value):
+        return builder.code(value, path)
     return tuple(k for k in value if isinstance(k, str)) if is_list(value) else None
 
 
