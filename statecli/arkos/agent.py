@@ -109,6 +109,7 @@ class Agent(Facade):
 
     @property
     def snapshot(self) -> Snapshot:
+        """All that is so now: state, data, status, counters."""
         return self._session.snapshot
 
     @property
@@ -203,6 +204,7 @@ class Agent(Facade):
 
     @property
     def here(self) -> Here:
+        """What a state's body that runs now may reach."""
         inside = HERE.get()
         if inside is not None and inside.owner is self:
             return inside
