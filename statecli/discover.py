@@ -18,22 +18,31 @@ Excludes = Callable[[str], bool]
 
 
 class Candidate(NamedTuple):
-    """A file that may hold a graph. `named`: the person named it, rather than a folder of it."""
+    """A file that may hold a graph. `named`: the person named it, rather than a folder of it.
+    `python`: it is no file but a graph in Python, ``module:name``."""
 
     path: str
     named: bool
+    python: bool = False
 
 
 class Search:
     """Finds the files that the words of a command line mean, each once, in order.
 
+    `python`: words like ``package.module:graph`` mean graphs in Python code.
     `groups` has for each folder and pattern what was found there (named files included);
     `trouble` what was in the way of finding more.
     """
 
     def __init__(
-        self, words: Sequence[str], excludes: Excludes, suffixes: tuple[str, ...] = SUFFIXES
+        self,
+        words: Sequence[str],
+        excludes: Excludes,
+        suffixes: tuple[str, ...] = SUFFIXES,
+        *,
+        python: bool = False,
     ) -> None:
+        self.python = python
         self.excludes = excludes
         self.suffixes = suffixes
         self.groups: dict[str, list[str]] = {}
@@ -49,6 +58,8 @@ class Search:
     def _add(self, word: str) -> None:
         if word == STDIN:
             self._found.setdefault(STDIN, Candidate(STDIN, True))
+        elif self.python and is_python(word):
+            self._found.setdefault(word, Candidate(word, True, True))
         elif os.path.isdir(word):
             self._group(word, self._folder(word))
         elif os.path.lexists(word) or _MAGIC.isdisjoint(word):
@@ -103,6 +114,20 @@ class Search:
         for path in self._folder(root):
             if fits(os.path.relpath(path, root).replace(os.sep, "/")):
                 yield path
+
+
+def is_python(word: str) -> bool:
+    """Whether a word means a graph in Python (``package.module:graph``) rather than a file: it has
+    one colon, and neither is there such a file nor could one be meant."""
+    module, colon, name = word.partition(":")
+    if not colon or ":" in name or not module or not name or "\0" in word:
+        return False
+    if os.path.lexists(word) or name.endswith(SUFFIXES) or not _MAGIC.isdisjoint(word):
+        return False
+    if module.endswith(".py"):
+        return True  # a path where a module is meant; who loads it says so
+    drive = os.name == "nt" and len(module) == 1
+    return not drive and not set(word) & set("/\\ ")
 
 
 def identity(path: str) -> str:

@@ -19,7 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("kinds", "lint"),
     ("engine",),
     ("session", "lsp"),
-    ("aio", "evofabric", "scenario"),
+    ("aio", "burr", "evofabric", "scenario"),
     ("agentex", "arkos"),
     ("chat",),
     ("cli",),

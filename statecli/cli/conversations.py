@@ -60,7 +60,7 @@ class Conversations:
         search = Search([word], self.excludes, _SUFFIXES)
         if search.trouble:
             raise Unable(search.trouble[0])
-        for path, named in search.candidates:
+        for path, named, _ in search.candidates:
             found = _read(path.removeprefix("./") if not path.startswith("../") else path)
             if named and found.content is not None and not is_conversation(path, found.content):
                 self._of_graph(path)

@@ -28,7 +28,7 @@ class Fixing:
     def fixed(self, source: Source) -> Source:
         """The graph after its fixes. Only `--fix` without `--diff` writes the file."""
         document = source.document
-        if document.value is None:
+        if document.value is None or source.python is not None:
             return source
 
         def check(text: str) -> tuple[Document, list[Diagnostic]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from typing import NamedTuple
 
 from statecli import __version__
-from statecli.cli.output import wants_color, width, write
+from statecli.cli.output import tell, wants_color, width, write
 from statecli.cli.settings import Settings
 from statecli.config import Config
 from statecli.discover import reason_of
@@ -71,8 +72,8 @@ def examined(
     args: argparse.Namespace, path: str, form: str = "text", *, proves: bool = True
 ) -> Examined | None:
     """The graph in a file. None where it cannot be read: what is wrong with it was then reported
-    as `validate` does. `proves`: with what the verifier finds. Raises Unable for what is no graph
-    at all."""
+    as `validate` does, on standard error (json, which a program reads, on standard output).
+    `proves`: with what the verifier finds. Raises Unable for what is no graph at all."""
     config = config_of(args, path)
     document = reading.document(path.removeprefix("./"), content(path))
     proving = PROVING if proves else None
@@ -95,5 +96,11 @@ def _prevents(item: Diagnostic) -> bool:
 def _report(args: argparse.Namespace, path: str, found: list[Diagnostic], form: str) -> None:
     finished = tuple(Finished(item, item.severity == "error") for item in found)
     report = Report({path: Numbers()}, (), finished, rules(), __version__)
-    style = Style(wants_color(args.no_color), verbose=True, width=width())
-    write(reporter(form).pieces(report, style))
+    said = form == "text"  # no drawing and no explanation: nothing of it may end in their place
+    color = wants_color(args.no_color, sys.stderr if said else None)
+    style = Style(color, verbose=True, width=width())
+    pieces = reporter(form).pieces(report, style)
+    if said:
+        tell("".join(pieces).removesuffix("\n"))
+    else:
+        write(pieces)

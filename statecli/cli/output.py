@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from typing import TextIO
 
 from statecli.discover import reason_of
 from statecli.model.unable import Unable
@@ -80,11 +81,12 @@ def hush() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
 
 
-def wants_color(no_color: bool) -> bool:
-    """Whether standard output is a terminal that shows colours, and nobody asked for none."""
+def wants_color(no_color: bool, stream: TextIO | None = None) -> bool:
+    """Whether a stream (standard output if none is given) is a terminal that shows colours, and
+    nobody asked for none."""
     if no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
-    return sys.stdout.isatty()
+    return (stream or sys.stdout).isatty()
 
 
 def width() -> int:

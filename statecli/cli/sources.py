@@ -12,6 +12,7 @@ from statecli.cli.settings import Settings
 from statecli.config import Config
 from statecli.discover import STDIN, Candidate, Search, reason_of
 from statecli.load.likeness import may_be_graph, why_not
+from statecli.load.loader import Loaded
 from statecli.model.unable import Unable
 from statecli.report.reporter import Skipped
 from statecli.text import reading
@@ -19,13 +20,15 @@ from statecli.text.document import MAX_BYTES, Document
 
 
 class Source(NamedTuple):
-    """One graph: its bytes and what they say, its settings, the form that was asked for."""
+    """One graph: its bytes and what they say, its settings, the form that was asked for. `python`:
+    it was built by code, and is there already."""
 
     path: str
     content: bytes
     document: Document
     config: Config
     form: str | None
+    python: Loaded | None = None
 
 
 class Sources:
@@ -37,12 +40,15 @@ class Sources:
         self.settings = settings
         self.skipped: list[Skipped] = []
         words = args.graphs or ["graphs" if os.path.isdir("graphs") else "."]
-        self._search = Search(words, settings.excludes)
+        self._search = Search(words, settings.excludes, python=True)
         self.trouble = list(self._search.trouble)
 
     def __iter__(self) -> Iterator[Source]:
         graphs: set[str] = set()
         for candidate in self._search.candidates:
+            if candidate.python:
+                yield from self._of_python(candidate.path)
+                continue
             data = self._read(candidate)
             source = self._source(candidate, data) if data is not None else None
             if source is not None or data is None:
@@ -55,6 +61,24 @@ class Sources:
                     folder = "no graph in this folder"
                     pattern = "no graph fits this pattern"
                     self.trouble.append(f"{word}: {folder if os.path.isdir(word) else pattern}")
+
+    def _of_python(self, word: str) -> Iterator[Source]:
+        """The graph that Python code builds; nothing where it cannot, which is told at the end."""
+        from statecli.cli import targets
+
+        try:
+            targets.need(self.args.allow_plugins, word)
+            found = targets.load(word)
+        except Unable as error:
+            if self.args.debug and error.__cause__ is not None:
+                raise error.__cause__ from None
+            hint = f" ({error.hint})" if error.hint else ""
+            self.trouble.append(f"{error.message}{hint}")
+            return
+        document = found.loaded.document
+        config = self.settings.of(document.path)
+        config = config._replace(inputs=(*config.inputs, *found.given))
+        yield Source(word, b"", document, config, None, found.loaded)
 
     def _read(self, candidate: Candidate) -> bytes | None:
         """What stands in a file; None if it cannot be read, which is told at the end."""
@@ -76,7 +100,7 @@ class Sources:
 
     def _source(self, candidate: Candidate, data: bytes) -> Source | None:
         """The graph in a file; None if it does not look like one."""
-        path, named = candidate
+        path, named, _ = candidate
         if path == STDIN:
             path = self.args.stdin_filename or "<stdin>"
         elif named and self.settings.excludes(path):

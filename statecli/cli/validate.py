@@ -31,7 +31,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "graphs",
         nargs="*",
         metavar="GRAPH",
-        help="files, folders, patterns, or - for standard input (default: graphs/, else .)",
+        help="files, folders, patterns, - for standard input, or a graph in Python code, "
+        "package.module:graph (default: graphs/, else .)",
     )
     _add_input(parser.add_argument_group("what is read"))
     _add_rules(parser.add_argument_group("what is looked for"))
@@ -45,6 +46,9 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--form", choices=FORMS, help="read every file as a graph of this form")
     group.add_argument("--strict-input", action=flag, help="a named file that is no graph fails")
     group.add_argument("--allow-empty", action=flag, help="a folder without graphs is fine")
+    group.add_argument(
+        "--allow-plugins", action=flag, help="run the module of package.module:graph"
+    )
     group.add_argument("--stdin-filename", metavar="FILE", help="what standard input is called")
 
 
@@ -184,7 +188,8 @@ def _show(args: argparse.Namespace, sources: Sources, outputs: Outputs) -> bool:
     found: list[Finished] = []
     proving = Proving(args.budget or DEFAULT_BUDGET, args.timeout) if args.verify else None
     for source in graphs:
-        facts = facts_of(build(source.document, source.form), source.config, proving)
+        loaded = source.python or build(source.document, source.form)
+        facts = facts_of(loaded, source.config, proving)
         failing = FAILING[source.config.fail_on]
         diagnostics = check(facts)
         found += (
@@ -192,7 +197,7 @@ def _show(args: argparse.Namespace, sources: Sources, outputs: Outputs) -> bool:
             for item in diagnostics
         )
         numbers[source.path] = _proved(facts, _numbers(facts) if outputs.counts else Numbers())
-        if args.witness_dir is not None and args.verify:
+        if args.witness_dir is not None and args.verify and not facts.is_python:
             from statecli.cli.witnesses import write_all
 
             write_all(args.witness_dir, facts, diagnostics)

@@ -12,7 +12,7 @@ from statecli.kernel.order import options
 from statecli.lint.facts import Facts
 from statecli.lint.firsts import Example, Firsts
 from statecli.model.diagnostic import Diagnostic
-from statecli.model.graph import END, KINDS, State, Transition
+from statecli.model.graph import END, State, Transition
 from statecli.model.guard import AllOf, Atom, invalid
 from statecli.model.span import Path
 from statecli.model.words import in_words
@@ -135,7 +135,7 @@ def _never(
 ) -> tuple[str, ...]:
     """Why a route is never taken, as far as it can be told without the others; `dead`: its whole
     condition never holds."""
-    if state.kind == "terminal":
+    if state.ends:
         return ("a terminal state ends the run",)
     certain = [
         note
@@ -170,9 +170,9 @@ def _otherwise(facts: Facts, number: int, routes: Sequence[Route]) -> str:
     report = facts.verified
     if report is not None and state.name in report.lists["unreachable"]:
         return "no run gets here"
-    if state.kind == "terminal":
+    if state.ends:
         return "the run ends here"
-    if state.kind not in KINDS:
+    if not state.routed:
         return f"the code of '{state.kind}' decides among these"
     live = [route for route in routes if not route.never]
     if any(route.way.guard is None for route in live):

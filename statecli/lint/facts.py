@@ -307,7 +307,7 @@ class Facts:
         for number, ways in enumerate(self.routes):
             for way in ways:
                 if way.guard is not None and (len(ways) > 1 or type(way.guard) not in _DONE):
-                    if not self.opaque[number] and self.states[number].kind != "terminal":
+                    if not self.opaque[number] and not self.states[number].ends:
                         found.append(number)
                     break
         return found
@@ -402,13 +402,18 @@ class Facts:
     def successors(self) -> list[list[int]]:
         """For each state where a run can go: routes, `on_error`, `on_invalid`. Targets that do
         not exist are left out; the plan's end is `end`. A terminal state ends the run, so nothing
-        leads on from it, whatever is written there."""
+        leads on from it, whatever is written there. A body that answers the next state and has no
+        transitions may go anywhere."""
+        everywhere = list(range(len(self.states)))
         index = dict(self.index)
         index.setdefault(END, self.end) if self.is_plan else None
         number = index.get
         found: list[list[int]] = []
         for state, ways in zip(self.states, self.routes, strict=True):
-            if state.kind == "terminal":
+            if state.answers and not ways:
+                found.append(everywhere)
+                continue
+            if state.ends:
                 found.append([])
                 continue
             targets = [to for way in ways if (to := number(way.target)) is not None]
@@ -527,14 +532,38 @@ class Facts:
 
     @cached_property
     def opaque(self) -> list[bool]:
-        """States of a kind that is not built in: whether they wait, end or write is unknown."""
+        """States of a kind that is not built in: whether they wait, end or write is unknown. A
+        function goes where its transitions say."""
         strange = self.kinds.difference(KINDS, self.config.waiting_kinds, ("",))
-        return [state.kind in strange for state in self.states]
+        return [state.kind in strange and not state.routed for state in self.states]
+
+    @cached_property
+    def is_python(self) -> bool:
+        """Whether the graph is built in Python: our own form is none of its business."""
+        return self.document.language == "python"
+
+    @cached_property
+    def open_start(self) -> bool:
+        """Whether a run may begin with any data: who runs a Python graph gives it what they like,
+        unless `inputs` says what."""
+        return self.is_python and not self.config.inputs
+
+    def is_given(self, key: str) -> bool:
+        """Whether a field may be set before the first step."""
+        if key in self.given:
+            return True
+        graph = self.graph
+        return self.open_start and graph is not None and self.may_hold(key)
+
+    def may_hold(self, key: str) -> bool:
+        """Whether the data may have a field: with a schema only declared ones."""
+        graph = self.graph
+        return graph is not None and (not graph.declares_fields or key in graph.fields)
 
     @cached_property
     def ending(self) -> list[bool]:
         """Whether the run can end in a state: terminal ones, and `end` itself (the last entry)."""
-        return [*(state.kind == "terminal" for state in self.states), True]
+        return [*(state.ends for state in self.states), True]
 
     @cached_property
     def terminals(self) -> list[str]:

@@ -11,7 +11,7 @@ from statecli.lint.guardtable import Axis, Columns, GuardTable
 from statecli.lint.hiding import hides_later
 from statecli.model.classes import ABSENT
 from statecli.model.data import shown
-from statecli.model.graph import KINDS, State, Transition
+from statecli.model.graph import State, Transition
 from statecli.model.guard import (
     SCOPES,
     Atom,
@@ -63,7 +63,7 @@ class Firsts:
         self.possible: list[int] = []
         #: The rows whose values complete the state.
         self.done = 0
-        if state.kind not in KINDS:
+        if not state.routed:
             return
         for guard in self.guards:
             if guard is not None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from statecli.kernel.limits import limit
 from statecli.model import graphs
-from statecli.model.graph import KINDS
 
 if TYPE_CHECKING:
     from statecli.lint.facts import Facts
@@ -18,16 +17,10 @@ _NEAR = 50
 _BATCH = 4096
 
 
-def may_be_set(facts: Facts, key: str) -> bool:
-    """Whether code that nobody here reads could set a key: with a schema only declared ones."""
-    graph = facts.graph
-    return graph is not None and (not graph.declares_fields or key in graph.fields)
-
-
 def after_opaque(facts: Facts) -> bytearray:
-    """1 for each state before which one of a kind that is not built in may have run."""
+    """1 for each state before which code that nobody here reads may have written anything."""
     edges = ways_on(facts)
-    opaque = [n for n, state in enumerate(facts.states) if state.kind not in KINDS]
+    opaque = [n for n, state in enumerate(facts.states) if not state.tells_writes]
     return graphs.reachable(edges, opaque)
 
 

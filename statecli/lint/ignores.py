@@ -1,4 +1,5 @@
-"""Suppressions in a graph: comments in YAML, the key `x-statecli-ignore` in both languages."""
+"""Suppressions in a graph: comments in YAML and Python, the key `x-statecli-ignore` in YAML and
+JSON."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from statecli.model.diagnostic import Edit, Finding, Fix
 from statecli.model.nearest import did_you_mean
 from statecli.model.span import Path, Place
 from statecli.text.document import Document, offsets
+from statecli.text.python_text import PythonText
 
 KEY = "x-statecli-ignore"
 _COMMENT = re.compile(r"#\s*statecli:\s*(ignore(?:-file)?)\s*(?:\[([^\]\n]*)\]?)?")
@@ -22,7 +24,7 @@ class _Suppression:
     `whole` is what goes when the word is removed: where it is `alone` the comment, else a comma.
     """
 
-    __slots__ = ("alone", "at", "line", "path", "rule", "used", "whole")
+    __slots__ = ("alone", "at", "file", "line", "path", "rule", "used", "whole")
 
     def __init__(
         self,
@@ -32,7 +34,9 @@ class _Suppression:
         line: int = 0,
         path: Path | None = None,
         alone: bool = True,
+        file: str = "",
     ) -> None:
+        self.file = file
         self.rule = rule
         self.at = at
         self.whole = whole
@@ -48,8 +52,9 @@ class Ignores:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.found: list[_Suppression] = []
-        if document.language == "yaml" and "statecli" in document.text:
-            self.found.extend(_comments(document))
+        for file in document.files():
+            if file.language != "json" and "statecli" in file.text:
+                self.found.extend(_comments(file))
         if KEY in document.survey.names:
             self.found.extend(_keys(document))
 
@@ -59,18 +64,16 @@ class Ignores:
             return False
         hidden = False
         places = (finding.at, *finding.anchors)
-        lines: set[int] | None = None
+        lines: set[tuple[str, int]] | None = None
         for entry in self.found:
             if entry.rule != rule:
                 continue
             if entry.path is not None:
                 hit = any(place.path[: len(entry.path)] == entry.path for place in places)
-            elif entry.line == 0:
-                hit = True
             else:
                 if lines is None:
-                    lines = {self.document.span(place).start.line for place in places}
-                hit = entry.line in lines
+                    lines = {line for place in places for line in self.document.lines(place)}
+                hit = (entry.file, entry.line) in lines
             if hit:
                 entry.used = hidden = True
         return hidden
@@ -103,10 +106,8 @@ def _removed(entry: _Suppression) -> Fix | None:
 
 
 def _comments(document: Document) -> Iterator[_Suppression]:
-    text = document.text
-    for match in _COMMENT.finditer(text):
-        if not _is_comment(document, match.start()):
-            continue
+    text, file = document.text, document.path
+    for match in _suppressing(document):
         position = document.position(match.start())
         before = document.line(position.line)[: position.column - 1]
         line = position.line
@@ -119,20 +120,34 @@ def _comments(document: Document) -> Iterator[_Suppression]:
         end = text.find("\n", match.start())
         whole = offsets(match.start(), end if end >= 0 else len(text))
         if not names:
-            yield _Suppression("", offsets(match.start(), match.end()), whole, line)
+            at = offsets(match.start(), match.end())
+            yield _Suppression("", at, whole, line, file=file)
         inside = match.start(2)
         for number, name in enumerate(names):
             start, stop = name.span()
             at = offsets(inside + start, inside + stop)
             if len(names) == 1:
-                yield _Suppression(name.group(), at, whole, line)
+                yield _Suppression(name.group(), at, whole, line, file=file)
                 continue
             if number + 1 < len(names):
                 stop = names[number + 1].start()
             else:
                 start = names[number - 1].end()
             item = offsets(inside + start, inside + stop)
-            yield _Suppression(name.group(), at, item, line, alone=False)
+            yield _Suppression(name.group(), at, item, line, alone=False, file=file)
+
+
+def _suppressing(document: Document) -> Iterator[re.Match[str]]:
+    """The comments that suppress something."""
+    if isinstance(document, PythonText):
+        for at, comment in document.comments():
+            match = _COMMENT.match(document.text, at, at + len(comment))
+            if match is not None:
+                yield match
+        return
+    for match in _COMMENT.finditer(document.text):
+        if _is_comment(document, match.start()):
+            yield match
 
 
 def _next_line(document: Document, line: int) -> int:

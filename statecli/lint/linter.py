@@ -9,6 +9,7 @@ from statecli.lint.facts import Facts
 from statecli.lint.ignores import Ignores
 from statecli.lint.kinds import misspelt_kinds
 from statecli.lint.proofs import PROVING, Proving, withdrawn
+from statecli.lint.python_graph import LANGUAGE, in_its_file
 from statecli.lint.rule import Rule, rule_ids, rules
 from statecli.load.loader import Loaded, build
 from statecli.model.diagnostic import SEVERITIES, Diagnostic, Finding
@@ -28,6 +29,10 @@ def facts_of(loaded: Loaded, config: Config, proving: Proving | None = PROVING) 
     """What the rules ask about; nothing of it is computed yet. A state whose kind is misspelt is
     judged as the kind that was meant. `proving`: how much the verifier may do, None for nothing."""
     active = selected(config)
+    if loaded.document.language == LANGUAGE:
+        known = rules()
+        active = {rule: level for rule, level in active.items() if not known[rule].own_form}
+        return Facts(loaded, config, active, proving=proving)
     slips = misspelt_kinds(loaded, config) if "unknown-state-type" in active else {}
     if slips and loaded.graph is not None:
         loaded = build(loaded.document, loaded.graph.form, slips)
@@ -124,4 +129,7 @@ def _diagnostic(facts: Facts, rule: Rule, finding: Finding, severity: str) -> Di
     """A severity that the config sets wins over the one the finding chose for its case."""
     if rule.id not in facts.config.severity and finding.severity is not None:
         severity = finding.severity
-    return Diagnostic(rule.id, rule.family, severity, finding, facts.document)
+    document = facts.document.within(finding.at)
+    if facts.is_python:
+        finding = in_its_file(facts.document, finding)
+    return Diagnostic(rule.id, rule.family, severity, finding, document)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from statecli.lint.rule import Rule
 from statecli.model.diagnostic import Finding
+from statecli.model.graph import FUNCTION
 from statecli.model.span import Path
 from statecli.verify import DEFAULT_BUDGET, NOTHING_TO_DECIDE, Report
 from statecli.verify.report import Finding as Proof
@@ -55,9 +56,14 @@ def verified(facts: Facts) -> Report | None:
         return None
     if not _has_data(facts):
         return NOTHING_TO_DECIDE
+    anywhere = next((s.name for s in facts.states if s.answers and not s.transitions), None)
+    if anywhere is not None:
+        said = f"'{anywhere}': where its body goes on is not known"
+        return NOTHING_TO_DECIDE._replace(exact=False, undecided=(said,))
     from statecli.verify.verifier import verify
 
-    return verify(graph, budget=proving.budget, timeout=proving.timeout, inputs=facts.config.inputs)
+    inputs = None if facts.open_start else facts.config.inputs
+    return verify(graph, budget=proving.budget, timeout=proving.timeout, inputs=inputs)
 
 
 def _has_data(facts: Facts) -> bool:
@@ -101,7 +107,9 @@ def gaps(facts: Facts, found: Iterator[Finding]) -> Iterator[Finding]:
     shown |= {proof.state: proof for proof in report.of("rescued-by-safety-net")}
     for finding in found:
         proof = shown.get(finding.states[0])
-        if proof is not None and proof.witness is not None:
+        if facts.states[facts.index[finding.states[0]]].kind == FUNCTION:
+            yield finding  # what its body sees to is not known: the values have a gap all the same
+        elif proof is not None and proof.witness is not None:
             yield finding._replace(verdict=proof.verdict, witness=proof.witness)
         elif proof is not None or not report.exact:
             yield finding

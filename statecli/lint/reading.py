@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from statecli.lint.guardplaces import setting
 from statecli.model.data import is_list
 from statecli.model.diagnostic import Edit, Fix
-from statecli.model.graph import KINDS, State
+from statecli.model.graph import State
 from statecli.model.guard import Atom, Closed, Complete, Expr, Turns, walk
 from statecli.model.guard import reads as guard_reads
 from statecli.model.nearest import nearest
@@ -50,14 +50,13 @@ def foreign(facts: Facts) -> list[tuple[int, str]]:
     if "reads" in facts.document.survey.names:
         reading.update(number for number, state in enumerate(facts.states) if state.reads)
     live = facts.reachable if facts.roots and reading else None
-    known, given = facts.kinds.intersection(KINDS), facts.given
     found: list[tuple[int, str]] = []
     for number in sorted(reading):
         state = facts.states[number]
-        if state.kind not in known or (live is not None and not live[number]):
+        if not state.routed or (live is not None and not live[number]):
             continue
         keys = dict.fromkeys(state.reads)
-        for way in facts.routes[number] if state.kind != "terminal" else ():
+        for way in facts.routes[number] if not state.ends else ():
             guard = way.guard
             if type(guard) is Atom:
                 keys[guard.key] = None
@@ -65,7 +64,8 @@ def foreign(facts: Facts) -> list[tuple[int, str]]:
                 keys.update(dict.fromkeys(guard_reads(guard)))
         if number in texts:
             keys.update(dict.fromkeys(texts[number]))
-        found += [(number, k) for k in keys if k not in given and not _sets(facts, number, k)]
+        keys = {key: None for key in keys if not facts.is_given(key)}
+        found += [(number, key) for key in keys if not _sets(facts, number, key)]
     return found
 
 
@@ -158,7 +158,7 @@ def undeclared(facts: Facts) -> Iterator[tuple[int, int | None, str]]:
         return
     for number, state in enumerate(facts.states):
         for key in state.writes:
-            if key not in graph.fields and key not in facts.given and state.kind in KINDS:
+            if key not in graph.fields and key not in facts.given and state.routed:
                 listed = state.settings.get("writes")
                 yield number, listed.index(key) if is_list(listed) else None, key
 

@@ -57,7 +57,9 @@ def build(
         graph = states.build(builder, bare_states(top) if "states" not in top else [])
     else:
         return Loaded(document, None)
-    return Loaded(document, graph, tuple(builder.issues))
+    found = Loaded(document, graph, tuple(builder.issues))
+    graph.origin = found._replace(graph=None)  # a graph holds no circle
+    return found
 
 
 def form_of(top: dict[str, object]) -> str | None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 from statecli.model.guard import Guard
+from statecli.model.room import upstairs
 from statecli.model.span import Path
 
 if TYPE_CHECKING:
     from enum import Enum
 
+    from statecli.model.diagnostic import Diagnostic
+
 #: No settings, no limits. Nobody writes into it: values are never changed in place.
 NOTHING: Mapping[str, object] = MappingProxyType({})
+NOTHING_SET: Mapping[str, str] = MappingProxyType({})
 #: The target that ends a plan.
 END = "__end__"
 PLAN_KINDS = frozenset({"strict", "loose", "goal"})
@@ -111,6 +115,26 @@ class State(NamedTuple):
         return self.kind in PLAN_KINDS
 
     @property
+    def ends(self) -> bool:
+        """Whether a run is over here."""
+        return self.kind == "terminal" or (self.kind == FUNCTION and not self.transitions)
+
+    @property
+    def answers(self) -> bool:
+        """Whether its body is a Python object that names the next state itself."""
+        return self.kind == FUNCTION and hasattr(self.settings.get("body"), "execute")
+
+    @property
+    def routed(self) -> bool:
+        """Whether its transitions decide where it goes on; a custom kind does as it likes."""
+        return self.kind in KINDS or (self.kind == FUNCTION and not self.answers)
+
+    @property
+    def tells_writes(self) -> bool:
+        """Whether `writes` names all that its body may write; nobody reads the code of a body."""
+        return self.kind in KINDS or (self.kind == FUNCTION and "writes" in self.settings)
+
+    @property
     def fans_out(self) -> bool:
         transition = self.settings.get("transition")
         return isinstance(transition, dict) and transition.get("fanout") == "all"
@@ -147,7 +171,7 @@ class Graph:
 
     __slots__ = (
         "bare", "declares_fields", "entries", "fields", "form", "initial", "initial_path", "joins",
-        "limits", "memory", "settings", "states",
+        "limits", "memory", "origin", "settings", "states",
     )  # fmt: skip
 
     def __init__(
@@ -174,15 +198,19 @@ class Graph:
         self.settings = settings
         self.bare = bare
         self.memory: dict[str, Any] = {}
+        #: Where it comes from: a document with its issues, or the calls that built it.
+        self.origin: Any = None
         #: The states that wait for several branches; None until a run asks (kernel/joins.py).
         self.joins: frozenset[str] | None = None
 
     def with_limits(self, **limits: object) -> Graph:
         """The same graph with some limits set otherwise."""
-        return Graph(
+        found = Graph(
             self.form, self.initial, self.initial_path, self.states, self.fields, self.entries,
             self.declares_fields, {**self.limits, **limits}, self.settings, self.bare,
         )  # fmt: skip
+        found.origin = self.origin
+        return found
 
     @property
     def is_plan(self) -> bool:
@@ -206,6 +234,32 @@ class Graph:
             members[member] = name
         order = {name: member for member, name in members.items()}
         return Enum("States", [(order[n], n) for n in self.states], type=str)  # type: ignore[return-value]
+
+    def lint(
+        self,
+        *,
+        select: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        extend_select: Sequence[str] = (),
+        severity: Mapping[str, str] = NOTHING_SET,
+        strict: bool = False,
+        verify: bool = True,
+        inputs: Sequence[str] = (),
+        config: str | bool = True,
+    ) -> list[Diagnostic]:
+        """What is wrong with the graph, for a test: ``assert not graph.lint()``.
+
+        Empty where `statecli validate` would end with 0: errors count, with `strict` warnings too
+        (the others are in its attribute `milder`). The options are those of `validate`; `inputs`
+        are the fields that every run is given at its start (a graph built in Python may else be
+        given any). `config`: the nearest statecli.toml or pyproject.toml is read (True), none
+        (False), or this file. ValueError for a rule that does not exist.
+        """
+        found: list[Diagnostic] = upstairs("statecli.lint.from_python:lint_graph")(
+            self, select=select, ignore=ignore, extend_select=extend_select, severity=severity,
+            strict=strict, verify=verify, inputs=inputs, config=config,
+        )  # fmt: skip
+        return found
 
     def roots(self) -> list[str]:
         """Where a run may begin: the entry transitions if there are any, else the initial state."""

@@ -4,7 +4,9 @@ and `statecli.load` is a package with that function inside. Both are the same ob
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 
 class Room(ModuleType):
@@ -13,10 +15,17 @@ class Room(ModuleType):
     MAIN: str
 
     def __call__(self, *args: object, **more: object) -> object:
-        from importlib import import_module
+        return upstairs(self.MAIN)(*args, **more)
 
-        module, _, name = self.MAIN.partition(":")
-        return getattr(import_module(module), name)(*args, **more)
+
+def upstairs(main: str) -> Callable[..., Any]:
+    """A function of a higher floor (``module:function``), for the few names of ours that a user
+    expects below it."""
+    from importlib import import_module
+
+    module, _, name = main.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
 
 
 def callable_room(name: str, main: str) -> None:

@@ -83,7 +83,7 @@ class _Pen:
             kind=state.kind,
             about=": ".join(dict.fromkeys(filter(None, about))),
             waits=state.kind in WAITING_KINDS or state.kind in wish.waiting,
-            ends=state.kind == "terminal",
+            ends=state.ends,
             tasks=tuple(_tasks(state)) if wish.tasks else (),
             mark=self.marks.states.get(state.name, NO_MARK),
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from statecli.render.drawing import BAR, Drawing
+from statecli.render.drawing import BAR, LINK, Drawing
 
 
 def focused(drawing: Drawing, name: str, depth: int) -> Drawing:
     """The state with this name and everything at most `depth` routes away from it, in and against
-    the direction of the arrows. What leads out of that is counted at the boxes it leaves."""
+    the direction of the arrows. Routes that lead out of it are counted at the boxes they leave."""
     bars = {box.id for box in drawing.boxes if box.role == BAR}
     around: dict[str, list[str]] = {}
     for arrow in drawing.arrows:
@@ -22,7 +22,7 @@ def focused(drawing: Drawing, name: str, depth: int) -> Drawing:
     arrows = tuple(a for a in drawing.arrows if a.source in kept and a.target in kept)
     hidden: dict[str, int] = {}
     for arrow in drawing.arrows:
-        if (arrow.source in kept) != (arrow.target in kept):
+        if arrow.style != LINK and (arrow.source in kept) != (arrow.target in kept):
             inside = arrow.source if arrow.source in kept else arrow.target
             hidden[inside] = hidden.get(inside, 0) + 1
     boxes = tuple(

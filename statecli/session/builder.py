@@ -6,19 +6,30 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from statecli.model.calls import Built, Call, calling
 from statecli.model.graph import FUNCTION, Field, Graph, State, Transition
 from statecli.session.function import is_plain
 from statecli.session.guards import When, default
 from statecli.session.schema import fields_from, is_plain_dict
 
+#: The option with which another builder of ours says where it was called.
+_PLACE = "place of the call"
+
+
+def placed(call: Call, number: int) -> Mapping[str, Any]:
+    """The options of a transition that stands somewhere else than in the call at work."""
+    return {_PLACE: (call, number)}
+
 
 class _Way(NamedTuple):
-    """A transition as it was given, from each of the sources."""
+    """A transition as it was given, from each of the sources. `place`: by which call, and as which
+    of its arguments."""
 
     sources: list[str]
     target: str
     guard: When
     options: Mapping[str, Any]
+    place: tuple[Call, int]
 
 
 class GraphBuilder:
@@ -37,11 +48,15 @@ class GraphBuilder:
         self._fields: dict[str, Field] = {}
         self._tags: dict[str, tuple[str, ...]] = {}
         self._type: Any = None
+        self._named: dict[str, Call] = {}
+        self._specified: dict[str, Call] = {}
+        self._schemas: list[Any] = []
 
     def with_schema(self, schema: Any) -> GraphBuilder:
         """Fields from a pydantic model, a dataclass or a TypedDict; ``Annotated[type, "reducer"]``
         names the reducer. Bodies get the data as an instance of it."""
         self._fields.update(fields_from(schema))
+        self._schemas.append(schema)
         self._type = None if is_plain_dict(schema) else schema
         return self
 
@@ -71,28 +86,31 @@ class GraphBuilder:
 
     def with_states(self, *functions: Callable[..., Any], **states: Any) -> GraphBuilder:
         """States by name; a function without one is called as itself."""
-        for function in functions:
-            self._states[function.__name__] = function
-        self._states.update(states)
+        named = {function.__name__: function for function in functions} | states
+        self._states.update(named)
+        self._named.update(dict.fromkeys(named, calling()))
         return self
 
     def with_transitions(self, *transitions: Sequence[Any]) -> GraphBuilder:
         """``(from, to)`` or ``(from, to, when)``; `from` may be a list. The order is the order in
         which they are tried. A mapping at the end has the keys `group` and `state_filter` (names
         of fields, or a function of the data that gives what goes on)."""
-        for source, target, *more in transitions:
+        call = calling(len(transitions))
+        for number, (source, target, *more) in enumerate(transitions):
             sources = [source] if isinstance(source, str) else list(source)
             guard = next((item for item in more if isinstance(item, When)), default)
             options = next((item for item in more if isinstance(item, Mapping)), {})
-            unknown = options.keys() - {"group", "state_filter"}
+            unknown = options.keys() - {"group", "state_filter", _PLACE}
             if unknown or any(not isinstance(item, When | Mapping) for item in more):
                 raise ValueError(f"a transition is (from, to, when, {{group, state_filter}}), not "
                                  f"{(source, target, *more)!r}")  # fmt: skip
-            self._transitions.append(_Way(sources, target, guard, options))
+            self._transitions.append(_Way(sources, target, guard, options,
+                                          options.get(_PLACE, (call, number))))  # fmt: skip
         return self
 
     def with_fields(self, **fields: Any) -> GraphBuilder:
         """Declared fields: name to a mapping as under `fields` in a file."""
+        self._specified.update(dict.fromkeys(fields, calling()))
         for name, spec in fields.items():
             values = tuple(spec.get("values", ()))
             self._fields[name] = Field(
@@ -122,7 +140,8 @@ class GraphBuilder:
         for name in self._settings:
             if name not in self._states:
                 raise ValueError(f"no state is named '{name}'")
-        for sources, target, guard, options in self._transitions:
+        places: dict[tuple[str, int], tuple[Call, int]] = {}
+        for sources, target, guard, options, place in self._transitions:
             wanted = options.get("state_filter")
             keeps = (wanted,) if isinstance(wanted, str) else wanted
             for source in sources:
@@ -130,6 +149,7 @@ class GraphBuilder:
                     if name not in self._states:
                         raise ValueError(f"no state is named '{name}'")
                 number = len(routes[source])
+                places[source, number] = place
                 found = Transition(
                     source, target, guard.guard, 1, number, (), (),
                     group=str(options.get("group", "")),
@@ -142,10 +162,19 @@ class GraphBuilder:
         states = {
             name: State(name, FUNCTION, (), tuple(routes[name]),
                         description=inspect.getdoc(body) or "",
+                        reads=_declared(body, "reads"), writes=_declared(body, "writes"),
                         settings={"body": body, "tags": self._tags.get(name, ()),
                                   "plain": is_plain(body), **self._settings.get(name, {})})
             for name, body in self._states.items()
         }  # fmt: skip
         settings: Mapping[str, Any] = {"data_type": self._type} if self._type else {}
-        return Graph("states", initial, None, states, self._fields, settings=settings,
-                     declares_fields=bool(self._fields), limits={"max_steps": 10**9})  # fmt: skip
+        graph = Graph("states", initial, None, states, self._fields, settings=settings,
+                      declares_fields=bool(self._fields), limits={"max_steps": 10**9})  # fmt: skip
+        graph.origin = Built(self._named, places, self._specified, tuple(self._schemas))
+        return graph
+
+
+def _declared(body: Any, name: str) -> tuple[str, ...]:
+    """The fields that a function says it reads or writes, by an attribute of this name."""
+    found = getattr(body, name, ()) if inspect.isfunction(body) else ()
+    return tuple(found) if isinstance(found, list | tuple) else ()

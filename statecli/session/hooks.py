@@ -44,9 +44,13 @@ class Hooks:
 
 
 def wait(hooks: Sequence[Hooks]) -> bool:
-    """Whether any of them needs an event loop."""
+    """Whether any of them needs an event loop: it has an async method, or `waits`."""
     names = ("before_step", "after_step", "on_item", "on_event")
-    return any(inspect.iscoroutinefunction(getattr(h, name)) for h in hooks for name in names)
+    return any(
+        getattr(hook, "waits", False) or inspect.iscoroutinefunction(getattr(hook, name))
+        for hook in hooks
+        for name in names
+    )
 
 
 class Listeners:

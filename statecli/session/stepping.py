@@ -97,6 +97,11 @@ class Stepping:
         return self._session.snapshot.state
 
     @property
+    def last(self) -> Step | None:
+        """What came of the last step; None before the first, and where there was none to take."""
+        return self._last
+
+    @property
     def status(self) -> str:
         """running, waiting, limited, stuck, failed, interrupted or ended."""
         return self._session.snapshot.status
@@ -135,6 +140,7 @@ class Stepping:
         last = to.bodies[-1]
         if type(last) is Failed:
             raise Stuck(f"{state.name}: {last.error}", step)
+        self._last = step
         return step
 
     def _refused(self, name: str, error: Exception) -> RunError:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from statecli.kernel.given import copied, fields_of
 from statecli.kernel.reducers import first_data
 from statecli.kinds.step import closing
-from statecli.model.event import Event
+from statecli.model.event import Body, Edited, Event, Filtered
 from statecli.model.graph import Graph
 from statecli.model.ports import Provider, Store
 from statecli.model.snapshot import Messages
@@ -130,6 +130,20 @@ class Walk(Stepping):
         self._told_of(self._session.edit(key, found))
 
     def _told_of(self, events: Sequence[Event]) -> None:
+        if self._listeners is not None:
+            self._listeners.between(events)
+
+    def edit(self, values: Mapping[str, Any], forgets: Sequence[str] = ()) -> None:
+        """Set fields from outside, between two steps, and forget others. The way that was chosen
+        stays chosen."""
+        if self._busy:
+            raise RuntimeError("a body changes the data by what it gives back")
+        token = self._session.snapshot.token
+        bodies: list[Body] = [Edited(key, copied(value)) for key, value in values.items()]
+        if forgets:
+            kept = [key for key in (*self.data, *values) if key not in forgets]
+            bodies.append(Filtered(token.id, token.state, tuple(dict.fromkeys(kept))))
+        events = self._session.record(bodies)
         if self._listeners is not None:
             self._listeners.between(events)
 

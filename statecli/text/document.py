@@ -118,6 +118,18 @@ class Document:
         start, end = self.offsets(place)
         return Span(self.position(start), self.position(end))
 
+    def within(self, _place: Place) -> Document:
+        """The file that a place is in: a graph built in Python may be in several."""
+        return self
+
+    def files(self) -> list[Document]:
+        """The files that places are in, this one first."""
+        return [self]
+
+    def lines(self, place: Place) -> list[tuple[str, int]]:
+        """The lines where a comment is about a place, each with its file; 0 for all of the file."""
+        return [(self.path, 0), (self.path, self.span(place).start.line)]
+
     def offsets(self, place: Place) -> tuple[int, int]:
         """The characters a place covers; for one that is not there, the nearest object around."""
         if place.part == "offsets" and place.within:

@@ -86,7 +86,7 @@ def _function(entry: Entry) -> Callable[..., Any]:
     if not colon or not module_name or not path:
         raise Unreachable(f"{where}: write 'module:function'")
     try:
-        with _beside(entry.folder):
+        with beside(entry.folder):
             found: Any = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
         raise Unreachable(f"{where} does not load: {type(error).__name__}: {error}") from None
@@ -99,7 +99,7 @@ def _function(entry: Entry) -> Callable[..., Any]:
 
 
 @contextmanager
-def _beside(folder: str) -> Iterator[None]:
+def beside(folder: str) -> Iterator[None]:
     """Modules in this folder can be imported."""
     if not folder:
         yield

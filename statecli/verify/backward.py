@@ -94,7 +94,7 @@ class Backward:
         """Find out more about one state; whether anything came of it."""
         self.budget.spend()
         keys = self._keys[site.number]
-        if site.state.kind == "terminal" or site.custom:
+        if site.state.ends or site.custom:
             self.whole.update(keys)
             self.sure.add(site.number)
             return True

@@ -106,7 +106,7 @@ class Branches:
         """Whether a branch is over. In a terminal state that waits for all it still waits."""
         if token.site == THE_END:
             return True
-        return self.layout.states[token.site].kind == "terminal" and token.site not in self._joins
+        return self.layout.states[token.site].ends and token.site not in self._joins
 
     def _judge(self, now: Configuration) -> None:
         self.entered.update(token.site for token in now if token.site >= 0)
@@ -153,7 +153,7 @@ class Branches:
                     left = list(now)
                     for part in parts:
                         left.remove(part)
-                    if self.layout.states[site].kind == "terminal":
+                    if self.layout.states[site].ends:
                         yield _sorted((*left, Token(THE_END, site, "", 0)))
                         continue
                     for going in self._moved(self._folded(parts)):
@@ -203,7 +203,7 @@ class Branches:
             target = site.targets[hit.route]
             if target is not None:
                 yield from self._to(token, target, site.routes[hit.route].group, hit.box, written)
-        if outcome.rest:
+        if outcome.rest and not site.open:
             self.stuck.add(site.number)
 
     def _body(self, site: Site) -> list[Effect]:
@@ -241,7 +241,7 @@ class Branches:
                         taken += found
                 if taken:
                     yield tuple(taken)
-                else:
+                elif not site.open:
                     self.stuck.add(site.number)
 
     def _values(self, site: Site, box: int) -> Iterator[int]:

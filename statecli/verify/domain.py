@@ -26,7 +26,7 @@ from statecli.model.classes import (
     whole_numbers,
 )
 from statecli.model.data import is_list, is_map
-from statecli.model.graph import KINDS, Field, Graph, State, Task
+from statecli.model.graph import Field, Graph, State, Task
 from statecli.model.guard import Atom, Expr, Guard, Opaque, Turns, as_number, walk
 from statecli.model.parts import parts
 
@@ -193,11 +193,13 @@ class Done(NamedTuple):
 
 
 class Domain:
-    """All the axes of a graph. `inputs`: fields that are given before the start."""
+    """All the axes of a graph. `inputs`: fields that are given before the start; None: whoever
+    starts a run may give any."""
 
-    def __init__(self, graph: Graph, inputs: Iterable[str]) -> None:
+    def __init__(self, graph: Graph, inputs: Iterable[str] | None) -> None:
         self.graph = graph
-        self.inputs = frozenset(inputs)
+        self.inputs = frozenset(inputs or ())
+        self.open = inputs is None
         #: Fields that only bodies of certain kinds write, in ways that are not modelled.
         self.implicit = {name for name in IMPLICIT if name not in graph.fields} | {"messages"}
         self.axes: list[Axis] = []
@@ -374,6 +376,8 @@ class Domain:
     def _initial(self, key: str, axis: Axis, field: Field | None) -> int:
         if key in self.inputs:
             return axis.present
+        if self.open and (field is not None or not self.graph.declares_fields):
+            return axis.present | (0 if field is not None and field.has_default else 1)
         if field is None:
             return 1
         if field.origin == "context":
@@ -421,7 +425,7 @@ def resets(state: State) -> bool:
 
 def is_custom(state: State) -> bool:
     """Whether a state's kind is not built in: nobody knows what its body does."""
-    return state.kind not in KINDS
+    return not state.routed
 
 
 def _required(graph: Graph, field: Field) -> bool:

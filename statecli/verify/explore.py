@@ -281,7 +281,7 @@ class Explorer:
                     fresh.append((visited, grown if known.wide else box))
         if site.state.is_plan:
             self._plan(site, fresh)
-        elif site.state.kind == "terminal":
+        elif site.state.ends:
             self.ended |= bool(fresh)
         else:
             for _, box in fresh:
@@ -463,7 +463,7 @@ class Explorer:
 
     def _nothing(self, site: Site, box: int, hits: Iterable[Hit], rest: Iterable[int]) -> None:
         """Where nothing holds after a body; a `user` state only where no line would help."""
-        if site.custom:
+        if site.custom or site.open:
             return
         left = list(rest)
         if site.state.kind == "user" and left:

@@ -14,7 +14,7 @@ from statecli.model.graph import END, Graph, State
 from statecli.model.guard import Complete, walk
 from statecli.model.guard import reads as guard_reads
 from statecli.verify.box import Frame
-from statecli.verify.domain import Axis, Domain, is_custom
+from statecli.verify.domain import Axis, Domain
 
 
 class Layout:
@@ -48,7 +48,7 @@ class Layout:
         return -1 if name is None else self.index[name]
 
     def _routes_to(self, state: State) -> list[int]:
-        if state.kind == "terminal":
+        if state.ends:
             return []
         found = [self.index.get(way.target, -1) for way in routes_of(self.graph, state.name)]
         found += [self.index.get(target, -1) for _, target in state.jumps]
@@ -93,7 +93,7 @@ class Layout:
 
     def _writes(self, state: State) -> int:
         domain = self.domain
-        if is_custom(state):
+        if not state.tells_writes:
             return (1 << len(domain.axes)) - 1 if domain.axes else 0
         found = self._task_axes(state)
         for key in (*state.writes, *(item.key for item in state.deliverables())):

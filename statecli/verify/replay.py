@@ -216,7 +216,7 @@ class Replay:
         self.ok = False
 
     def _body(self, state: State, act: Act) -> None:
-        if state.is_plan or state.kind == "terminal":
+        if state.is_plan or state.ends:
             self.ok = False
             return
         if act.value:

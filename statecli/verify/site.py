@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from statecli.kernel.limits import limit
 from statecli.kernel.order import routes_of
-from statecli.model.graph import END, Task, Transition
+from statecli.model.graph import END, FUNCTION, Task, Transition
 from statecli.model.guard import AllOf, AnyOf, Atom, Expr, Guard, Not, Turns, invalid, reads, walk
 from statecli.verify.box import Frame
 from statecli.verify.cubes import Compiler, Mode, TooMany, Truth
@@ -140,6 +140,7 @@ class Site:
         self.compiler = Compiler(layout.frame, layout.domain, self.state)
         self.routes = routes_of(self.graph, self.state.name)
         self.custom = is_custom(self.state)
+        self.open = self._is_open()
         self.live_now = layout.live[number]
         self.targets = [self._target(route) for route in self.routes]
         self.ends_late = any(
@@ -159,7 +160,7 @@ class Site:
 
     def _target(self, route: Transition) -> int | None:
         """The number of a route's target, THE_END, or None where it is never tried."""
-        if self.state.kind == "terminal":
+        if self.state.ends:
             return None
         if self.state.is_plan and route.target == self.state.name:
             return None
@@ -473,7 +474,7 @@ class Site:
 
     def body(self, *, coop: bool) -> tuple[Effect, ...]:
         """What the body of a state of another kind may write: any subset, COOP all of it. Nobody
-        knows what the body of a custom kind writes."""
+        knows what the body of a custom kind writes, nor a function that does not say it."""
         memory = self.__dict__.setdefault("_bodies", {})
         known: tuple[Effect, ...] | None = memory.get(coop)
         if known is None:
@@ -483,8 +484,8 @@ class Site:
     def _body(self, coop: bool) -> Iterator[Effect]:
         state, keys = self.state, self.domain.keys
         names: Sequence[str] = [key for key in state.writes if key not in self.domain.implicit]
-        if self.custom:
-            names = list(keys)
+        if not state.tells_writes:
+            names = [key for key in keys if self.custom or self._may_hold(key)]
         elif (state.kind == "user" and len(state.writes) != 1) or state.kind in (
             "terminal",
             "decision",
@@ -497,6 +498,19 @@ class Site:
                 values = axis.spoken if state.kind == "user" else axis.present
                 outcomes = [values | kept << at for at in range(axis.size)]
                 yield Effect(axis, outcomes)
+
+    def _is_open(self) -> bool:
+        """Whether a function may take care itself that one of its ways holds: not where they look
+        at fields alone that can have few values, all of which a schema allows."""
+        if self.state.kind != FUNCTION:
+            return False
+        keys = {key for way in self.routes if way.guard is not None for key in reads(way.guard)}
+        fields = [self.graph.fields.get(key) for key in keys]
+        return any(field is None or field.type not in ("bool", "enum") for field in fields)
+
+    def _may_hold(self, key: str) -> bool:
+        """Whether the data may have a field: what a schema does not declare is dropped."""
+        return not self.graph.declares_fields or key in self.graph.fields
 
     # --- what is looked at ----------------------------------------------------------------------
 

@@ -23,10 +23,11 @@ def verify(
     *,
     budget: int = DEFAULT_BUDGET,
     timeout: float | None = None,
-    inputs: Iterable[str] = (),
+    inputs: Iterable[str] | None = (),
     witnesses: bool = True,
 ) -> Report:
-    """Decide what can happen in a graph. `inputs`: fields that are given before the start."""
+    """Decide what can happen in a graph. `inputs`: fields that are given before the start;
+    None: any may be."""
     collecting = gc.isenabled()
     gc.disable()  # more than half of the time of a large graph, and nothing here is a cycle
     try:
@@ -42,7 +43,7 @@ def verify(
 class Verification:
     """One run over one graph."""
 
-    def __init__(self, graph: Graph, budget: Budget, inputs: Iterable[str]) -> None:
+    def __init__(self, graph: Graph, budget: Budget, inputs: Iterable[str] | None) -> None:
         self.graph = graph
         self.budget = budget
         self.domain = Domain(graph, inputs)

@@ -220,7 +220,7 @@ class Search:
                     self._add(Node(site.net, arrived, None, NO_PASS, at, call, rest, NET))
 
     def _body(self, at: int, node: Node, site: Site) -> None:
-        if site.state.kind == "terminal":
+        if site.state.ends:
             return
         for goal in self._at.get(site.number, ()):
             if goal.kind == "lacking":
@@ -321,7 +321,7 @@ class Search:
         for key, axis in domain.keys.items():
             field = self.layout.graph.fields.get(key)
             context = field is not None and field.origin == "context"
-            if not context and key not in domain.inputs:
+            if not (context or domain.open or key in domain.inputs):
                 continue
             mask = axis.initial
             if live >> axis.number & 1:

@@ -121,7 +121,7 @@ def test_a_focus_shows_what_is_around_and_counts_the_rest() -> None:
     near = focused(full, "s1", 1)
     assert everything(near) == ["s0", "s1", "s2", "s5"]
     hidden = {box.name: box.hidden for box in near.boxes}
-    assert hidden == {"s0": 1, "s1": 0, "s2": 1, "s5": 0}
+    assert hidden == {"s0": 0, "s1": 0, "s2": 1, "s5": 0}  # the start is no way of s0
     assert everything(focused(full, "s1", 0)) == ["s1"]
     assert everything(focused(full, "s1", 9)) == everything(full)
 

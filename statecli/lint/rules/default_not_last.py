@@ -78,7 +78,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     default = way
             elif way.guard is not None or way.priority != default.priority:
                 state = facts.states[number]
-                if facts.opaque[number] or state.fans_out or state.kind == "terminal":
+                if facts.opaque[number] or state.fans_out or state.ends:
                     break
                 if hides_later(facts, state, way):
                     yield _finding(facts, state, default, way)

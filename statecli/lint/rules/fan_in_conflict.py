@@ -114,6 +114,9 @@ class _Merges:
         self.facts = facts
         self.reducers: dict[int, dict[str, object]] = {}
         self.groups: dict[int, set[str]] = {}
+        self.strategies = {
+            n: facts.states[n].settings.get("multi_input_merge_strategy") for n in joins
+        }
         for number in sorted(joins):
             merge = facts.states[number].settings.get("merge")
             if is_map(merge) and merge:
@@ -131,6 +134,9 @@ class _Merges:
     def lack(self, join: int, groups: set[str]) -> bool:
         """Whether the join says of one of the groups nothing about how to merge it. What a stray
         entry was meant for is not known."""
+        strategy = self.strategies.get(join)
+        if strategy is not None:  # a function makes all the data of the groups that it is for
+            groups = {g for g in groups if isinstance(strategy, dict) and g not in strategy}
         known = self.reducers.get(join, {})
         stray = known.keys() - self.groups.get(join, known.keys())
         return any(known.get(g, not stray and REDUCERS[0]) == REDUCERS[0] for g in groups)

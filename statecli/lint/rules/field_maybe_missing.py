@@ -51,7 +51,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     opaque = flow.after_opaque(facts)
     told = 0
     for number, key in late:
-        if not missing[number] & bits[key] or (opaque[number] and flow.may_be_set(facts, key)):
+        if not missing[number] & bits[key] or (opaque[number] and facts.may_hold(key)):
             continue
         needs = [read for read in reading.places(facts, number, key) if not read.asks]
         name = facts.states[number].name

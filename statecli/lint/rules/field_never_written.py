@@ -94,7 +94,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield _finding(facts, key, nearest(key, known), [reading.Read(place, asks=False)], ())
     opaque = flow.after_opaque(facts)
     for number, key in unset:
-        if key in hidden or (opaque[number] and flow.may_be_set(facts, key)):
+        if key in hidden or (opaque[number] and facts.may_hold(key)):
             continue
         if key not in guesses:
             guesses[key] = nearest(key, known) if len(guesses) < MOST_GUESSES else None

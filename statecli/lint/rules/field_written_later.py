@@ -64,7 +64,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     opaque = flow.after_opaque(facts)
     reached = facts.reachable if facts.roots else None
     for number, key in found:
-        if opaque[number] and flow.may_be_set(facts, key):
+        if opaque[number] and facts.may_hold(key):
             continue
         setters = facts.writers[key]
         if reached is not None and not all(reached[setter] for setter in setters):

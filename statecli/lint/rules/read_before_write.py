@@ -81,6 +81,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if facts.opaque[facts.index[proof.state]] or (always and proof.state in dead):
             continue
+        if facts.is_given(key):
+            continue
         told.add((proof.state, key))
         number = facts.index[proof.state]
         places = reading.places(facts, number, key)

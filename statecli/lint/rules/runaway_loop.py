@@ -43,6 +43,7 @@ from collections.abc import Iterator, Sequence
 from statecli.lint.facts import Facts
 from statecli.model import graphs
 from statecli.model.diagnostic import Finding, Related
+from statecli.model.graph import FUNCTION
 from statecli.model.wording import listed, walked
 
 FAMILY = "termination"
@@ -50,10 +51,19 @@ SEVERITY = "error"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    """One finding for each closed component with a cycle and without a waiting state."""
+    """One finding for each closed component with a cycle and without a waiting state. Who runs a
+    Python graph may halt it in a loop: without an end anywhere that is how it is meant."""
     for members in facts.traps:
         if facts.has_cycle(members) and not any(facts.waiting[member] for member in members):
-            yield _finding(facts, members)
+            found = _finding(facts, members)
+            if facts.is_python:
+                ends = any(facts.reachable[facts.index[name]] for name in facts.terminals)
+                hint = f"{'lead it to an end, or ' if ends else ''}{_HALT}"
+                found = found._replace(severity="warning" if ends else "info", hint=hint)
+            yield found
+
+
+_HALT = "stop there with halt_before or halt_after"
 
 
 def _finding(facts: Facts, members: Sequence[int]) -> Finding:
@@ -65,7 +75,7 @@ def _finding(facts: Facts, members: Sequence[int]) -> Finding:
     reason = _reason(facts, members)
     message = (
         f"the loop {walked(facts.names(cycle))}{f' (with {beside})' if beside else ''} "
-        f"has no way out: {_cost(facts, members)}nothing waits for a user"
+        f"has no way out{_cost(facts, members)}"
     )
     if len(path) > 1:
         message += f"; the way in is {_way(facts, path)}"
@@ -94,9 +104,12 @@ def _reason(facts: Facts, members: Sequence[int]) -> str:
 
 
 def _cost(facts: Facts, members: Sequence[int]) -> str:
-    """A decision with one way on asks no model; everything else does."""
+    """A decision with one way on asks no model, nor does a function; everything else does."""
     kinds = {facts.states[member].kind for member in members}
-    return "every pass is a model call; " if kinds != {"decision"} else ""
+    if kinds == {FUNCTION}:
+        return ""
+    asks = "every pass is a model call; " if kinds != {"decision"} else ""
+    return f": {asks}nothing waits for a user"
 
 
 def _way(facts: Facts, path: Sequence[int]) -> str:

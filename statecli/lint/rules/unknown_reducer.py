@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from statecli.kernel.reducers import known_reducer
 from statecli.lint.facts import Facts
 from statecli.model.data import is_map
 from statecli.model.diagnostic import Edit, Finding, Fix
@@ -39,7 +40,7 @@ FIX = "unsafe"
 def check(facts: Facts) -> Iterator[Finding]:
     """Each reducer of a field or of a `merge`; with plugins only those that look misspelt."""
     for place, name, states in _named(facts):
-        if name in REDUCERS:
+        if name in REDUCERS or (facts.is_python and known_reducer(name)):
             continue
         guess = nearest(name, REDUCERS)
         if guess is None and facts.config.plugins:
