@@ -258,12 +258,10 @@ class StateMachine(ABC, Generic[T]):
     def _note(self) -> None:
         """Record what was changed from outside in the data."""
         now, known = plain(self.state_machine_data), self._run.data
-        gone = known.keys() - now.keys()
-        if gone and self.state_machine_data is not None:
-            raise ValueError(f"'{min(gone)}' was taken out of the data: set it to None")
-        for key, value in now.items():
-            if key not in known or not same(known[key], value):
-                self._run.edit(key, value)
+        new = {k: v for k, v in now.items() if k not in known or not same(known[k], v)}
+        gone = [key for key in known if key not in now]
+        if new or gone:
+            self._run.edit(new, gone)
 
     async def _work(self, name: str, data: dict[str, Any]) -> str:
         """Run a workflow; `data` becomes what the machine's data is after it."""

@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from statecli.arkos.handler import StateHandler
-from statecli.engine.advance import Engine
-from statecli.engine.move import move, take
-from statecli.kernel.recorder import Recorder
-from statecli.kinds.arkos_names import AIMessage, AuthRequiredError, Message, State, as_message
+from statecli.arkos.outside import AgentWorld, NoModel, Outside
+from statecli.arkos.running import Running
+from statecli.kinds.arkos_names import AIMessage, State
 from statecli.kinds.choice import Choice
 from statecli.kinds.custom import HERE
-from statecli.kinds.facade import Facade, Here, Unchosen, as_documented, message_of
-from statecli.kinds.step import OutOfTime, Step, closing
+from statecli.kinds.facade import Facade, Here, Unchosen, message_of
+from statecli.kinds.step import OutOfTime
 from statecli.model.event import (
-    Body,
-    Chose,
     Event,
-    Failed,
-    Interrupted,
     Limited,
     Said,
-    Unauthorized,
 )
-from statecli.model.graph import WAITING_KINDS, Transition
-from statecli.model.ports import Ask, AuthRequired, Chunk, ModelError, Provider, Request, Store
-from statecli.model.snapshot import Snapshot
+from statecli.model.ports import (
+    ModelError,
+    Provider,
+    Store,
+)
 from statecli.session.allowance import Allowance
 from statecli.session.alone import Alone
 from statecli.session.data import Data
 from statecli.session.session import Session
 from statecli.session.stepping import RunError
 from statecli.session.toolbox import Toolbox
-from statecli.session.world import SessionWorld
 from statecli.store.memory import MemoryStore
 
-_STOPS = (Failed, Limited, Unauthorized, Interrupted)
 
-
-class Agent(Facade):
+class Agent(Running, Facade):
     """One conversation over a `StateHandler`. `step` is the loop of the document, and may be
     written anew in a subclass: `current_state`, `get_context`, `add_context`, `choose_transition`,
     `flow.get_transitions` and the states' `run` are what it is made of. Whatever is asked, called
@@ -65,33 +57,29 @@ class Agent(Facade):
         skills: str | Path | None = None,
         max_iter: int | None = None,
     ) -> None:
-        super().__init__()
-        self._graph = flow.graph if max_iter is None else flow.graph.with_limits(max_steps=max_iter)
-        self._flow = flow.for_agent(self)
+        Facade.__init__(self)
+        graph = flow.graph if max_iter is None else flow.graph.with_limits(max_steps=max_iter)
+        own = flow.for_agent(self)
         kept = store if store is not None else MemoryStore()
-        custom = self._flow.custom
         if run_id and kept.get(run_id) is not None:
-            self._session = Session.open(self._graph, kept, run_id, custom=custom)
-            self._session.recover()
+            session = Session.open(graph, kept, run_id, custom=own.custom)
+            session.recover()
         else:
-            self._session = Session.start(
-                self._graph, kept, data=data, run=run_id, custom=custom, first_line=True
+            session = Session.start(
+                graph, kept, data=data, run=run_id, custom=own.custom, first_line=True
             )
         names = [allow_tools] if isinstance(allow_tools, str) else list(allow_tools)
         alone = Alone(None)
         self._toolbox = Toolbox(
-            self._graph, alone, Allowance(names, everything="all" in names),
+            graph, alone, Allowance(names, everything="all" in names),
             folder=str(flow.path.resolve().parent), plugins=flow.allow_plugins,
         )  # fmt: skip
-        self._world = SessionWorld(
-            self._graph, provider or _NoModel(), alone, Path(skills) if skills else None,
+        world = AgentWorld(
+            graph, provider or NoModel(), alone, Path(skills) if skills else None,
             user_id=user_id, toolbox=self._toolbox,
         )  # fmt: skip
-        self._world.here = lambda: self._graph.states.get(self.snapshot.state)
-        self._session.hold = self._hold
-        self._held: Step | None = None
-        self._asked: Choice | None = None
-        self._outside: _Outside | None = None
+        world.here = lambda: graph.states.get(self.snapshot.state)
+        Running.__init__(self, graph, own, session, world)
 
     # --- what there is --------------------------------------------------------------------------
 
@@ -108,19 +96,9 @@ class Agent(Facade):
         self._session.custom = self._flow.custom
 
     @property
-    def snapshot(self) -> Snapshot:
-        """All that is so now: state, data, status, counters."""
-        return self._session.snapshot
-
-    @property
     def data(self) -> Mapping[str, Any]:
         """The data now, to be read."""
         return Data(self.snapshot.data)
-
-    @property
-    def status(self) -> str:
-        """running, waiting, ended, failed, stuck, limited or interrupted."""
-        return self.snapshot.status
 
     @property
     def events(self) -> list[Event]:
@@ -204,17 +182,17 @@ class Agent(Facade):
 
     @property
     def here(self) -> Here:
-        """What a state's body that runs now may reach."""
         inside = HERE.get()
         if inside is not None and inside.owner is self:
             return inside
         if self._outside is None or self._outside.at is not self.snapshot:
-            self._outside = _Outside(self._session, self._world, self._held)
+            self._outside = Outside(self._session, self._world, self._held)
         return self._outside
 
     def add_context(self, messages: Sequence[Any]) -> None:
         """Add messages to the conversation; one that is there already (by its id) is not added.
-        What the person says is their line: a run that waits for it goes on."""
+        What the person says is their line: a run that waits for it goes on, one that has ended
+        takes none."""
         inside = HERE.get()
         if inside is not None and inside.owner is self:
             super().add_context(messages)
@@ -222,6 +200,8 @@ class Agent(Facade):
         for message in map(message_of, messages):
             known = self.snapshot.data.get("messages")
             if message.get("id") and known is not None and known.knows(message["id"]):
+                continue
+            if message["role"] == "user" and self.status == "ended":
                 continue
             if message["role"] == "user":
                 identity = message.get("id") or self._world.new_id()
@@ -238,6 +218,7 @@ class Agent(Facade):
             self._flush()
 
     async def _choose(self, transitions: Mapping[str, Sequence[str]]) -> Choice:
+        self._offer()
         try:
             self._asked = await super()._choose(transitions)
         except OutOfTime as error:
@@ -249,104 +230,6 @@ class Agent(Facade):
     async def close(self) -> None:
         """End the servers of tools that were started."""
         await self._toolbox.close()
-
-    # --- what bound states ask ------------------------------------------------------------------
-
-    def rests_at(self, name: str) -> bool:
-        """Whether there is nothing to do in a state: the run ended, or waits there for a line."""
-        now, node = self.snapshot, self._graph.states[name]
-        if now.status == "ended" or now.state != name:
-            return now.status == "ended" or node.kind == "terminal"
-        waits = node.kind in WAITING_KINDS or node.kind in self._flow.custom.waiting
-        idle = waits and now.line is None and not (node.is_plan and now.awaits_reply)
-        return now.status == "waiting" or (now.status == "running" and idle and not now.entries)
-
-    def held_at(self, name: str) -> bool:
-        """Whether a state's body is done and the run has not moved on."""
-        return self._held is not None and self._held.state.name == name == self.snapshot.state
-
-    def allowed(self, name: str) -> Sequence[str] | None:
-        """The targets to which a body narrowed what may come next; None: all."""
-        return self._held.options if self._held is not None and self.held_at(name) else None
-
-    async def run_state(self, name: str) -> Message | None:
-        """Run the body of the state where the run is, and stop before it moves; the message that
-        came last."""
-        if name != self.snapshot.state:
-            raise ValueError(f"the run is at '{self.snapshot.state}': set current_state to be at "
-                             f"'{name}'")  # fmt: skip
-        before = len(self.snapshot.data.get("messages") or ())
-        await self._send()
-        added = list(self.snapshot.data.get("messages") or ())[before:]
-        found = [m for m in added if isinstance(m, Mapping) and m.get("role") != "user"]
-        return as_message(found[-1]) if found else None
-
-    async def _send(self) -> None:
-        """Let the engine run one body; what stopped it is raised."""
-        self._flush()
-        self._held = self._asked = None
-        stop: Body | None = None
-        async with closing(self._session.send(self._world)) as items:
-            async for item in items:
-                if isinstance(item, Event) and isinstance(item.body, _STOPS):
-                    stop = item.body
-        if stop is not None and self.status not in ("running", "waiting", "ended"):
-            raise _error(stop)
-
-    def _hold(self, step: Step) -> bool:
-        self._held = step
-        return True
-
-    # --- moving ---------------------------------------------------------------------------------
-
-    def _go(self, name: str) -> None:
-        now, node = self.snapshot, self._graph.states[self.snapshot.state]
-        if not self.held_at(node.name) or self._held is None:
-            if name != node.name:
-                self._session.goto(name)
-            return
-        to, number = Recorder(self._graph, now), now.token.id
-        open_ = move(to, number, node, by=self._by(node.name), allowed=self._held.options)
-        asked, taken = (
-            self._asked,
-            any(isinstance(b, Chose) and b.target == name for b in to.bodies),
-        )
-        route = next((r for r in open_.routes if r.target == name), None) if open_ else None
-        if open_ is not None and route is not None:
-            names = tuple(r.target for r in open_.routes)
-            answers, by = (tuple(asked.answers), asked.by) if asked else ((), "body")
-            take(to, number, node, route, open_.trials, names, answers, by=by)
-        elif not taken:  # whoever wrote the loop knows better
-            to = Recorder(self._graph, now)
-            at = next((r.number for r in node.transitions if r.target == name), -1)
-            take(to, number, node, Transition(node.name, name, None, 1, at, (), ()), by="body")
-        self._held = self._asked = None
-        self._session.record(to.bodies, to.snapshot)
-
-    def _by(self, name: str) -> str:
-        kind = self._graph.states[name].kind
-        return "line" if kind in WAITING_KINDS or kind in self._flow.custom.waiting else "order"
-
-    def _nowhere(self) -> None:
-        """Nothing holds: the run waits where it may, else it is stuck."""
-        now, name = self.snapshot, self.snapshot.state
-        to, held = Recorder(self._graph, now), self._held
-        options = held.options if held is not None else None
-        move(to, now.token.id, self._graph.states[name], by=self._by(name), allowed=options)
-        self._held = None
-        self._session.record(to.bodies, to.snapshot)
-        stop = to.bodies[-1]
-        if isinstance(stop, Failed):
-            raise _error(stop)
-
-    def _failed(self, error: Exception) -> None:
-        """What the engine makes of an error: `on_error`, or the run stands here."""
-        engine = Engine(self._graph, self.snapshot, self._world, custom=self._flow.custom)
-        engine.failed(self.snapshot.state, error)
-        self._held = self._asked = None
-        self._session.record(engine.to.bodies, engine.to.snapshot)
-        if self.status == "failed":
-            raise RunError(f"{self.snapshot.state}: {error}") from error
 
     # --- the conversation -----------------------------------------------------------------------
 
@@ -363,60 +246,7 @@ class Agent(Facade):
             at += 1
         return given[at:]
 
-    def _listener(self) -> int:
-        """Who takes the person's line, of a run that has split: the first that waits for one."""
-        branches = self.snapshot.branches
-        waiting = (number for number, branch in branches.items() if branch.status == "waiting")
-        return next(waiting, self.snapshot.token.id) if branches else 0
-
-    def _flush(self) -> None:
-        if self._outside is not None:
-            self._outside.flush()
-
-
-class _Outside:
-    """Where an agent is between two bodies: a step that records into its run."""
-
-    def __init__(self, session: Session, world: SessionWorld, held: Step | None) -> None:
-        self.session = session
-        self.at = session.snapshot
-        self.step = Step(
-            Recorder(session.graph, self.at), world, self.at.token.id, session.custom.waiting,
-            time.time() - session.worked,
-        )  # fmt: skip
-        if held is not None:
-            self.step.answered = held.answered
-
-    async def pause(self) -> None:
-        self.flush()
-
-    def flush(self) -> None:
-        to = self.step.to
-        bodies, to.bodies = to.bodies, []
-        if bodies:
-            self.session.record(bodies, to.snapshot)
-            self.at = to.snapshot
-
-
-class _NoModel:
-    """Nobody answers for the model."""
-
-    label = "no model"
-
-    def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
-        raise ModelError(f"'{request.state.name}' asks a model; give Agent a provider")
-
 
 def _said(message: Any) -> tuple[str, str]:
     found = message_of(message)
     return found["role"], found["content"]
-
-
-def _error(stop: Any) -> Exception:
-    """What stopped a run, as an exception."""
-    if isinstance(stop, Unauthorized):
-        found = as_documented(AuthRequired(stop.service, stop.url, stop.text))
-        assert isinstance(found, AuthRequiredError)
-        return found
-    text = stop.error if isinstance(stop, Failed) else getattr(stop, "message", "") or stop.text
-    return RunError(f"{stop.state}: {text}")

@@ -142,7 +142,10 @@ def _bodies(
         except Unable as error:
             why = f"{error.message}: {error.hint}" if error.hint else error.message
             raise ValueError(why) from error
-    for kind in kinds:
+    for name, state in graph.states.items():
+        kind = state.kind
+        if not kind:
+            raise ValueError(f"{path}: the state '{name}' has no type")
         if kind not in KINDS and kind not in known:
             raise ValueError(
                 f"nothing here runs states of the kind '{kind}': register one (@register_state), "

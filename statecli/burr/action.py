@@ -45,7 +45,7 @@ class Action(abc.ABC):
         """The keys that must be in the state after `update`, and the only new ones."""
 
     @abc.abstractmethod
-    def run(self, state: State, **run_kwargs: Any) -> Any:
+    def run(self, state: State, *args: Any, **run_kwargs: Any) -> Any:
         """The result, a dictionary."""
 
     @abc.abstractmethod
@@ -86,13 +86,13 @@ class StreamingAction(Action):
     streaming = True
 
     @abc.abstractmethod
-    def stream_run(self, state: State, **run_kwargs: Any) -> Any:
+    def stream_run(self, state: State, *args: Any, **run_kwargs: Any) -> Any:
         """Dictionaries; the last one is the whole result."""
 
-    def run(self, state: State, **run_kwargs: Any) -> Any:
+    def run(self, state: State, *args: Any, **run_kwargs: Any) -> Any:
         """The last result."""
         result = None
-        for item in self.stream_run(state, **run_kwargs):
+        for item in self.stream_run(state, *args, **run_kwargs):
             result = item
         return result
 
@@ -103,13 +103,13 @@ class AsyncStreamingAction(Action):
     streaming = True
 
     @abc.abstractmethod
-    def stream_run(self, state: State, **run_kwargs: Any) -> Any:
+    def stream_run(self, state: State, *args: Any, **run_kwargs: Any) -> Any:
         """Dictionaries; the last one is the whole result."""
 
-    async def run(self, state: State, **run_kwargs: Any) -> Any:
+    async def run(self, state: State, *args: Any, **run_kwargs: Any) -> Any:
         """The last result."""
         result = None
-        async for item in self.stream_run(state, **run_kwargs):
+        async for item in self.stream_run(state, *args, **run_kwargs):
             result = item
         return result
 
@@ -153,8 +153,8 @@ class FunctionAction(Action):
     def inputs(self) -> tuple[list[str], list[str]]:
         return self._inputs
 
-    def run(self, state: State, **run_kwargs: Any) -> Any:
-        return self.fn(state, **run_kwargs)
+    def run(self, state: State, *args: Any, **run_kwargs: Any) -> Any:
+        return self.fn(state, *args, **run_kwargs)
 
     def update(self, result: Any, state: State) -> State:
         raise TypeError(f"'{self.name}' is a function: it updates the state itself")
@@ -178,10 +178,10 @@ class action:  # noqa: N801 - as the document writes it
     ) -> None:
         self.reads, self.writes, self.tags = reads, writes, tags or ()
 
-    def __call__(self, fn: F) -> F:
+    def __call__(self, fn: Callable[..., Any]) -> Any:
         return self._decorated(fn, fn, {})
 
-    def _decorated(self, fn: F, source: Callable[..., Any], bound: dict[str, Any]) -> F:
+    def _decorated(self, fn: Any, source: Callable[..., Any], bound: dict[str, Any]) -> Any:
         def bind(**values: Any) -> Any:
             @functools.wraps(source)
             def found(*args: Any, **more: Any) -> Any:
@@ -189,11 +189,10 @@ class action:  # noqa: N801 - as the document writes it
 
             return self._decorated(found, source, {**bound, **values})
 
-        target: Any = fn
-        target.action_function = FunctionAction(
+        fn.action_function = FunctionAction(
             source, self.reads, self.writes, self.tags, self._streaming, bound
         )
-        target.bind = bind
+        fn.bind = bind
         return fn
 
     @staticmethod
@@ -230,7 +229,7 @@ class Result(Action):
     def writes(self) -> Sequence[str]:
         return []
 
-    def run(self, state: State, **run_kwargs: Any) -> dict[str, Any]:
+    def run(self, state: State, *args: Any, **run_kwargs: Any) -> dict[str, Any]:
         return {key: value for key, value in state.items() if key in self._fields}
 
     def update(self, result: Any, state: State) -> State:
@@ -255,7 +254,7 @@ class Input(Action):
     def inputs(self) -> list[str]:
         return self._fields
 
-    def run(self, state: State, **run_kwargs: Any) -> dict[str, Any]:
+    def run(self, state: State, *args: Any, **run_kwargs: Any) -> dict[str, Any]:
         return {key: run_kwargs[key] for key in self._fields}
 
     def update(self, result: Any, state: State) -> State:

@@ -360,11 +360,8 @@ class Engine:
 
     def failed(self, name: str, error: Exception) -> None:
         """The run resumes at the same state, or goes to `on_error`."""
-        text = str(error) or type(error).__name__
-        if not isinstance(error, ModelError | GuardMissingField):
-            text = f"{type(error).__name__}: {error}" if str(error) else text
         here = self.to.token(self.number).state if self.snapshot.status != "ended" else name
-        self.to.emit(Failed(self.number, here, text))
+        self.to.emit(Failed(self.number, here, reason(error)))
         target = dict(self.graph.states[here].jumps).get("on_error")
         if target is not None and target in self.graph.states:
             state = self.graph.states[here]
@@ -373,6 +370,14 @@ class Engine:
             enter(self.to, self.number, target, None, by, "on_error")
             if self.graph.states[target].is_plan:
                 settle(self.to, self.number)
+
+
+def reason(error: Exception) -> str:
+    """Why a body failed, in words: with the kind of the error, where a body in Python raised it."""
+    text = str(error)
+    if text and isinstance(error, ModelError | GuardMissingField):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def first_state(graph: Graph) -> tuple[str, bool]:

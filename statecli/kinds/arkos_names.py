@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Any, Self, TypeVar, overload
 
 from statecli.model.ports import AuthRequired
 
+T = TypeVar("T")
 NAMES = (
     "state_module", "state_module.state", "state_module.state_registry", "model_module",
     "model_module.ArkModelNew", "tool_module", "tool_module.tool_call",
@@ -45,13 +46,18 @@ class State:
 
 
 class Message:
-    """A message of a conversation; `content` is its text."""
+    """A message of a conversation; `content` is its text. The loop of document 000 awaits what its
+    own `GreetingState` simply returns: a message that is awaited is itself."""
 
     role = "system"
 
     def __init__(self, content: str = "", **more: Any) -> None:
         self.content = content
         self.__dict__.update(more)
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        yield from ()
+        return self
 
 
 class SystemMessage(Message):
@@ -84,6 +90,10 @@ class AuthRequiredError(AuthRequired):
         self.service_info = dict(service_info or {})
 
 
+@overload
+def register_state(found: str) -> Callable[[T], T]: ...
+@overload
+def register_state(found: T) -> T: ...
 def register_state(found: Any) -> Any:
     """A decorator of a class, or with a kind ``@register_state("kind")`` of a class or function."""
     if isinstance(found, str):

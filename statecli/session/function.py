@@ -199,20 +199,22 @@ class FunctionBody:
         self.results[step.number] = answer
         after = fields_of(own)
         changed = {k: v for k, v in after.items() if k not in before or not same(before[k], v)}
-        gone = before.keys() - after.keys()
-        if gone:
-            raise ValueError(f"'{state.name}' took '{min(gone)}' out of the data: set it to None")
-        if changed:
-            step.change(self._delta(state, self._differences(before, changed)))
-        if answer is None:
-            return
-        step.jump = str(getattr(answer, "value", answer))
+        gone = tuple(key for key in before if key not in after)
+        jump = None if answer is None else self._next(state, answer)  # before anything is recorded
+        delta = self._differences(before, changed)
+        self._outcome(step.to, step.number, state, Outcome(answer, delta, gone))
+        step.jump = jump
+
+    def _next(self, state: State, answer: Any) -> str:
+        """The state that an answer names. ValueError where it may not go there."""
+        name = str(getattr(answer, "value", answer))
         targets = [route.target for route in state.transitions]
         known = targets if targets and type(answer) is not Anywhere else list(self.graph.states)
-        if step.jump not in known:
-            found, listed = did_you_mean(step.jump, known), ", ".join(known)
-            message = f"'{state.name}' answered '{step.jump}', not: {listed}"
-            raise ValueError(f"{message} ({found})" if found else message)
+        if name in known:
+            return name
+        found, listed = did_you_mean(name, known), ", ".join(known)
+        message = f"'{state.name}' answered '{name}', not: {listed}"
+        raise ValueError(f"{message} ({found})" if found else message)
 
     def _differences(self, before: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
         """What the reducers have to be given so that these values come out."""

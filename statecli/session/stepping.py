@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from statecli.engine.advance import Custom, Stop
+from statecli.engine.advance import Custom, Stop, reason
 from statecli.engine.move import move
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, closing
@@ -146,8 +146,8 @@ class Stepping:
     def _refused(self, name: str, error: Exception) -> RunError:
         """Record that a body failed: the data is as it was before."""
         token = self._session.snapshot.token.id
-        self._session.record([Failed(token, name, f"{type(error).__name__}: {error}")])
-        return RunError(f"{name}: {error}")
+        self._session.record([Failed(token, name, reason(error))])
+        return RunError(f"{name}: {reason(error)}")
 
     async def _step(self, inputs: Mapping[str, Any] | None, *, waits: bool) -> Step | None:
         """Run one body; None where there is nothing to run. `waits`: there is an event loop."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -122,28 +121,19 @@ class Walk(Stepping):
         if self._spans is not None:
             self._spans.moved(self, before, self.state, name)
 
-    def edit(self, key: str, value: Any) -> None:
-        """Set a field from outside. ValueError for a value that it cannot hold."""
-        if self._busy:
-            raise RuntimeError("a body writes by its delta")
-        found = copy.deepcopy(first_data(self.graph, {key: value})[key])
-        self._told_of(self._session.edit(key, found))
-
-    def _told_of(self, events: Sequence[Event]) -> None:
-        if self._listeners is not None:
-            self._listeners.between(events)
-
     def edit(self, values: Mapping[str, Any], forgets: Sequence[str] = ()) -> None:
         """Set fields from outside, between two steps, and forget others. The way that was chosen
-        stays chosen."""
+        stays chosen. ValueError for a value that its field cannot hold."""
         if self._busy:
             raise RuntimeError("a body changes the data by what it gives back")
-        token = self._session.snapshot.token
-        bodies: list[Body] = [Edited(key, copied(value)) for key, value in values.items()]
+        token, known = self._session.snapshot.token, first_data(self.graph, values)
+        bodies: list[Body] = [Edited(key, copied(known[key])) for key in values]
         if forgets:
             kept = [key for key in (*self.data, *values) if key not in forgets]
             bodies.append(Filtered(token.id, token.state, tuple(dict.fromkeys(kept))))
-        events = self._session.record(bodies)
+        self._told_of(self._session.record(bodies))
+
+    def _told_of(self, events: Sequence[Event]) -> None:
         if self._listeners is not None:
             self._listeners.between(events)
 
