@@ -8,8 +8,8 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 __all__ = [
-    "GraphBuilder", "Hooks", "Run", "__version__", "default", "expr", "lint", "load",
-    "register_reducer", "when",
+    "GraphBuilder", "Hooks", "Item", "Outcome", "Run", "__version__", "default", "expr", "lint",
+    "load", "register_reducer", "when",
 ]  # fmt: skip
 
 TYPE_CHECKING = False  # `typing` itself would cost more than all of this file
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from statecli.lint.linter import lint
     from statecli.load.loader import load
     from statecli.session.builder import GraphBuilder
+    from statecli.session.function import Item, Outcome
     from statecli.session.guards import default, expr, when
     from statecli.session.hooks import Hooks
     from statecli.session.run import Run
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _NAMES = {
     "GraphBuilder": "statecli.session.builder",
     "Hooks": "statecli.session.hooks",
+    "Item": "statecli.session.function",
+    "Outcome": "statecli.session.function",
     "Run": "statecli.session.run",
     "default": "statecli.session.guards",
     "expr": "statecli.session.guards",

@@ -23,7 +23,7 @@ STREAM_SECONDS = 1.0
 
 class Delta(NamedTuple):
     """A piece of text on its way to the person; shown, not stored. `token`: whose, of a run that
-    has split. `item`: what a body in Python streams that is no text."""
+    has split. `item`: where a body in Python streams what is no text, the `Item` with it."""
 
     text: str
     token: int = 0

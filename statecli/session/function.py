@@ -95,14 +95,14 @@ class FunctionBody:
             self._parameters[id(body)] = known
         return known
 
-    def check(self, state: State) -> None:
+    def check(self, state: State, inputs: Mapping[str, Any]) -> None:
         """MissingInput if a required input is not there."""
         body: Any = state.settings["body"]
         if hasattr(body, "execute"):
             return
         for found in self.parameters(body):
             required = found.default is found.empty and found.kind not in _REST
-            if required and found.name not in self.inputs:
+            if required and found.name not in inputs:
                 raise MissingInput(f"'{state.name}' needs the input '{found.name}'")
 
     def plain(self, to: Recorder, state: State) -> Any:
@@ -150,6 +150,7 @@ class FunctionBody:
         if hasattr(body, "execute"):
             await self._execute(step, body)
             return
+        self.check(step.state, inputs)
         taken = self.parameters(body)
         if all(found.kind is not found.VAR_KEYWORD for found in taken):
             inputs = {found.name: inputs[found.name] for found in taken if found.name in inputs}
@@ -257,7 +258,7 @@ class _Pieces:
             if isinstance(piece, Mapping | Outcome):
                 self.delta = piece
             elif isinstance(piece, Item):
-                yield Delta("", item=piece.value)
+                yield Delta("", item=piece)
             else:
                 yield Delta(str(piece))
 

@@ -198,7 +198,7 @@ class Stepping:
         self._inputs = inputs or {}
         self._body.inputs, self._body.results, self._body.errors = self._inputs, {}, {}
         if state.kind == FUNCTION:
-            self._body.check(state)
+            self._body.check(state, self._inputs)
         return said
 
     async def _round(self, said: str | None) -> AsyncIterator[Any]:
@@ -211,7 +211,7 @@ class Stepping:
             async with closing(self._session.send(self._world, said, **stops)) as items:
                 async for item in items:
                     if isinstance(item, Delta):
-                        piece = item.text if item.item is None else item.item
+                        piece = item.text if item.item is None else item.item.value
                         if hooks is not None:
                             name = self._begun.get(item.token, self.state)
                             await hooks.item(name, piece)
