@@ -16,7 +16,6 @@ from typing import Any
 
 from step_loop import burr_loop, langgraph_loop, loop, timed
 
-
 #: What is imported before the clock starts.
 MODULES = {
     "statecli": ("statecli.session.history", "statecli.session.run", "statecli.store.sqlite"),
@@ -40,6 +39,7 @@ def statecli_read(steps: int, file: str) -> list[int]:
 
     store = SqliteStore(Path(file))
     found = History(loop().graph, store.events("r"))
+    assert len(found) == steps + 1
     values = [int(found.at(number)["x"]) for number in found]
     store.close()
     return values[1:]
