@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from seed_documents import Shown, ran, shows
-from statecli.agentex import NoOpWorkflow, State, StateMachine, StateWorkflow
 
 from statecli import agentex
+from statecli.agentex import NoOpWorkflow, State, StateMachine, StateWorkflow
 
 pydantic = pytest.importorskip("pydantic")
 
