@@ -39,6 +39,7 @@ def statecli_read(_steps: int, file: str) -> list[int]:
 
     store = SqliteStore(Path(file))
     found = History(loop().graph, store.events("r"))
+    assert len(found) == steps + 1
     values = [int(found.at(number)["x"]) for number in found]
     store.close()
     return values[1:]

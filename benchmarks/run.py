@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cold import cold
 from drawing import drawing
+from library import library
 from measure import run
 from peer_list import install
 from peers import peers
@@ -22,7 +23,7 @@ from scale import scale
 from statecli_side import statecli
 from steps import steps
 
-PARTS = ("cold", "scale", "proofs", "peers", "steps", "drawing", "replays", "provers")
+PARTS = ("cold", "scale", "proofs", "peers", "steps", "library", "drawing", "replays", "provers")
 
 
 def main() -> int:
@@ -46,6 +47,7 @@ def main() -> int:
             "provers": lambda: provers(options.python, options.quick, folder),
             "peers": lambda: peers(options.python, options.quick, folder),
             "steps": lambda: steps(options.python, options.quick, folder),
+            "library": lambda: library(options.python, options.quick, folder),
             "drawing": lambda: drawing(options.python, options.quick, folder),
             "replays": lambda: replays(options.python, options.quick, folder),
         }

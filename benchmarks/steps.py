@@ -44,6 +44,7 @@ OURS_STORED = Loop("statecli_sqlite", "statecli, SQLite store", 5_000, True)
 PEERS_STORED = (
     Loop("burr_sqlite", "apache-burr, SQLite persister", 500, True),
     Loop("langgraph_sqlite", "langgraph, SQLite saver", 500, True),
+    Loop("statemachine_sqlite", "python-statemachine, a row a step", 2_000, True),
 )
 
 

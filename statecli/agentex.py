@@ -116,6 +116,7 @@ class StateMachine(ABC, Generic[T]):
         return self._states[self.get_current_state()].workflow
 
     def get_state_machine_data(self) -> T | None:
+        """The data, the same object all the time; None where there is none."""
         return self.state_machine_data
 
     def require_state_machine_data(self) -> T:

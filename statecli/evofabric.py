@@ -29,4 +29,5 @@ class StateUpdater:
 
     @staticmethod
     def registered(name: str) -> bool:
+        """Whether fields may name it."""
         return known_reducer(name)

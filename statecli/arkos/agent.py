@@ -182,6 +182,7 @@ class Agent(Running, Facade):
 
     @property
     def here(self) -> Here:
+        """What a state's body that runs now may reach."""
         inside = HERE.get()
         if inside is not None and inside.owner is self:
             return inside

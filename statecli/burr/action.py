@@ -66,9 +66,11 @@ class Action(abc.ABC):
 
     @property
     def tags(self) -> Sequence[str]:
+        """What halts may call it: ``halt_before=["@tag:name"]``."""
         return []
 
     def is_async(self) -> bool:
+        """Whether it has to be awaited."""
         return inspect.iscoroutinefunction(self.run)
 
     def get_source(self) -> str:

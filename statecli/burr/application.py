@@ -77,6 +77,7 @@ class Application:
         return self.graph.get_action(self._run.state)
 
     def has_next_action(self) -> bool:
+        """Whether there is one."""
         return self.get_next_action() is not None
 
     def update_state(self, new_state: State) -> None:

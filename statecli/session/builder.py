@@ -130,6 +130,7 @@ class GraphBuilder:
         return self
 
     def with_initial(self, name: str) -> GraphBuilder:
+        """Where a run begins; the first state unless said."""
         self._initial = name
         return self
 

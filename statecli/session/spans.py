@@ -40,6 +40,7 @@ class Span(NamedTuple):
 
     @property
     def task_id(self) -> str:
+        """The task that the transition belongs to."""
         return self.trace_id
 
     @property

@@ -103,6 +103,7 @@ class Stepping:
 
     @property
     def status(self) -> str:
+        """running, waiting, limited, stuck, failed, interrupted or ended."""
         return self._session.snapshot.status
 
     @property

@@ -1,0 +1,333 @@
+"""What document 004 says in words: properties and their defaults, the modes, goals, conditions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plan_driver import Driver
+from run_cli import check
+from scripted import graph_of
+from seed_documents import document
+from test_seed_plans import item, plan, state, task, where
+
+from statecli.kernel.tasks import addressed
+from statecli.model.snapshot import Snapshot
+
+
+def rules(folder: Path, given: dict[str, Any]) -> list[str]:
+    """The errors and warnings about a plan, by rule."""
+    found = check(folder, "p.json", json.dumps(given)).diagnostics
+    return [d["rule"] for d in found if d["severity"] != "info"]
+
+
+def table(title: str) -> list[list[str]]:
+    """The rows of a table of the document, which came as text with tabs."""
+    lines = document("004").splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith(title))
+    rows = []
+    for line in lines[start + 1 :]:
+        if "\t" not in line:
+            break
+        rows.append([cell.strip("`") for cell in line.split("\t")])
+    return rows
+
+
+# --- properties --------------------------------------------------------------------------------
+
+
+def test_004_properties_of_a_state(tmp_path: Path) -> None:
+    rows = table("Property\tType\tRequired\tDefault")
+    assert [row[0] for row in rows] == [
+        "id", "title", "type", "description", "tasks", "transitions"]  # fmt: skip
+    given = plan(state("end"))
+    for name in (row[0] for row in rows if row[2] == "Yes"):
+        broken = plan(state("end"))
+        del broken["states"][0][name]
+        assert "missing-key" in rules(tmp_path, broken), name
+    graph = graph_of(json.dumps({"id": "p", "title": "P", "states": [{"id": "a", "title": "A"}]}))
+    found = graph.states["a"]
+    assert (found.kind, found.description, found.tasks, found.transitions) == ("loose", "", (), ())
+    assert rules(tmp_path, given) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("title", ["A"]), ("description", {"a": 1}), ("tasks", "ask"), ("transitions", 5),
+     ("type", 3)],
+)  # fmt: skip
+def test_004_properties_of_another_type(name: str, value: Any, tmp_path: Path) -> None:
+    found = rules(tmp_path, plan({**state("end"), name: value}))
+    assert {"wrong-value-type", "unknown-state-type"} & set(found), found
+
+
+def test_004_properties_of_a_transition(tmp_path: Path) -> None:
+    lines = [line.split("\t") for line in document("004").splitlines()]
+    rows = {line[0].strip("`"): line for line in lines if len(line) == 5 and line[0][:1] == "`"}
+    assert rows["condition_type"][3] == '`"all_tasks_complete"`'
+    assert rows["priority"][3] == "`1`"
+    broken = plan(state("a", transitions=[{"priority": 1}]), state("b"))
+    assert "missing-key" in rules(tmp_path, broken)
+    given = plan(state("a", transitions=[{"target_state_id": "b"}]), state("x"), state("b"))
+    (way,) = graph_of(json.dumps(given)).states["a"].transitions
+    assert (way.target, way.priority) == ("b", 1)
+    driver = Driver(given)
+    driver.run("complete_task", {"task": "a-said"})
+    assert driver.where()["state"] == "b"
+
+
+def goal(*items: dict[str, Any], transitions: Any = (), **more: Any) -> dict[str, Any]:
+    about = {"objective": "Understand the day", "success_description": "We know it",
+             "deliverables": list(items)}  # fmt: skip
+    return state("talk", type="goal", goal=about, transitions=list(transitions), **more) | {
+        "tasks": more.get("tasks", [])}  # fmt: skip
+
+
+def closed(driver: Driver, outcome: str = "achieved") -> bool:
+    return bool(driver.run("close_goal", {"outcome": outcome})["ok"])
+
+
+def test_004_default_condition_of_a_goal() -> None:
+    driver = Driver(plan(goal(transitions=[{"target_state_id": "b"}]), state("x"), state("b")))
+    assert driver.run("settle", {})["state"] == "talk", "not complete by itself"
+    assert closed(driver)
+    assert driver.where()["state"] == "b"
+
+
+# --- modes -------------------------------------------------------------------------------------
+
+
+def two(kind: str) -> Driver:
+    tasks = [task("first", item("name")), task("second", item("city"))]
+    return Driver(plan(state("here", *tasks, type=kind), state("end")))
+
+
+def test_004_strict_keeps_what_comes_early_until_its_turn() -> None:
+    """ "User cannot skip ahead": what comes early is no answer until its task is at hand."""
+    driver = two("strict")
+    assert driver.run("set_deliverable", {"key": "city", "value": "Bern"})["ok"]
+    assert "city" not in driver.to.snapshot.data
+    assert driver.run("pending", {})["tasks"] == ["first"]
+    where(driver, (("name", "Ann"),))
+    assert driver.where()["state"] == "here"
+    assert where(driver, (("city", "Bern"),)) == "end"
+
+
+def test_004_loose_takes_what_is_told_unasked() -> None:
+    driver = two("loose")
+    where(driver, (("city", "Bern"),))
+    assert driver.to.snapshot.data["city"] == "Bern"
+    assert driver.run("pending", {})["tasks"] == ["first"]
+
+
+def test_004_comparison_table() -> None:
+    """Order and skipping, as the table compares the three."""
+    rows = {row[0]: row[1:] for row in table("Aspect\tSTRICT\tLOOSE\tGOAL")}
+    assert rows["Task Order"][:2] == ["Sequential", "Flexible"]
+    assert rows["Skip Tasks"][:2] == ["Not allowed", "Agent decides"]
+    for kind, allowed in (("strict", False), ("loose", True)):
+        assert two(kind).run("complete_task", {"task": "second"})["ok"] is False
+        assert two(kind).run("skip_task", {"task": "first"})["ok"] is allowed
+        later = len(two(kind).run("pending", {})["tasks"])
+        assert later == (2 if allowed else 1)
+    driver = Driver(plan(goal(item("morning")), state("end")))
+    assert closed(driver, "given_up"), "a goal can be given up"
+
+
+# --- goals -------------------------------------------------------------------------------------
+
+
+def test_004_a_goal_is_given_up_without_its_answers() -> None:
+    driver = Driver(plan(goal(item("morning")), state("end")))
+    assert not closed(driver)
+    assert closed(driver, "given_up")
+    assert driver.where()["state"] == "end"
+
+
+def test_004_the_outcome_of_a_goal_is_that_of_its_state() -> None:
+    again = {**goal(item("evening")), "id": "again", "title": "Again"}
+    driver = Driver(plan(goal(item("morning")), again, state("end")))
+    assert closed(driver, "given_up")
+    assert driver.where()["state"] == "again"
+    assert driver.run("settle", {})["state"] == "again", "this one's goal is open"
+
+
+def test_004_an_unconfirmed_answer_reaches_no_goal() -> None:
+    """A required answer that came too early, in a strict state, is unconfirmed."""
+    before = state("before", task("first", item("name")), task("second", item("morning")),
+                   type="strict", transitions=[
+                       {"target_state_id": "talk", "condition_type": "deliverable_exists",
+                        "condition_config": {"key": "name"}}])  # fmt: skip
+    driver = Driver(plan(before, goal(item("morning")), state("end")))
+    where(driver, (("morning", "coffee"), ("name", "Ann")))
+    assert driver.where()["state"] == "talk"
+    assert "morning" in driver.to.snapshot.early
+    assert not closed(driver)
+    where(driver, (("morning", "coffee"),))
+    assert closed(driver)
+
+
+def reading(key: str, target: str) -> dict[str, Any]:
+    return {"target_state_id": target, "condition_type": "deliverable_exists",
+            "condition_config": {"key": key}}  # fmt: skip
+
+
+def test_004_one_matching_route_closes_a_goal() -> None:
+    items = [item("morning"), item("evening")]
+    done = {"condition_type": "goal_achieved", "condition_config": {}}
+    ways = [
+        {"target_state_id": target, "condition_type": "all_of",
+         "condition_config": {"conditions": [done, exists(key)]}}
+        for key, target in (("morning", "a"), ("evening", "b"))
+    ]  # fmt: skip
+    given = plan(goal(*items, transitions=ways), state("a"), state("b"))
+    driver = Driver(given)
+    outcome = driver.plan.close_goal("achieved")
+    assert not outcome.ok
+    assert "morning" in outcome.text
+    assert "evening" in outcome.text
+    where(driver, (("evening", "tea"),))
+    assert closed(driver), "one route matches"
+    assert driver.where()["state"] == "b"
+
+
+def test_004_a_closed_goal_without_a_route_goes_on_in_order() -> None:
+    ways = [reading("evening", "far")]
+    given = plan(goal(item("evening", required=False), item("morning"), transitions=ways),
+                 state("next"), state("far"))  # fmt: skip
+    driver = Driver(given)
+    where(driver, (("morning", "coffee"),))
+    assert closed(driver, "given_up")
+    assert driver.where()["state"] == "next"
+
+
+def test_004_the_net_releases_a_goal_as_skipped() -> None:
+    driver = Driver({**plan(goal(item("morning")), state("end")), "limits": {"stuck_turns": 3}})
+    assert where(driver, (("", 2),)) == "talk"
+    assert where(driver, (("", 1),)) == "end"
+    assert driver.to.snapshot.goals["talk"] == "skipped"
+
+
+def test_004_insights_are_kept_up_to_25() -> None:
+    """ "Insights the agent notices beyond the declared deliverables": kept, and no progress."""
+    driver = Driver(plan(goal(item("morning")), state("end")))
+    before = driver.where()["progress"]
+    told = [driver.run("set_deliverable", {"key": f"insight_{n}", "value": "x"})["ok"]
+            for n in range(26)]  # fmt: skip
+    assert told == [True] * 25 + [False]
+    assert driver.where()["progress"] == before
+    assert not any(key.startswith("insight") for key in driver.to.snapshot.data)
+    where(driver, (("", 1),))
+    assert driver.where()["idle_turns"] == 1
+
+
+def test_004_left_over_tasks_of_a_goal_block_nothing() -> None:
+    driver = Driver(plan(goal(tasks=[task("old", item("x"))]), state("end")))
+    assert "old" not in driver.run("pending", {})["tasks"]
+    assert closed(driver)
+    assert driver.where()["state"] == "end"
+
+
+# --- all_tasks_complete ------------------------------------------------------------------------
+
+
+def test_004_every_task_required_or_not() -> None:
+    tasks = [task("ask", item("name")), {"id": "say", "description": "Say it", "required": False}]
+    given = plan(state("here", *tasks), state("end"))
+    for way in ("complete_task", "skip_task"):
+        driver = Driver(given)
+        assert where(driver, (("name", "Ann"),)) == "here", "the optional one is open"
+        assert driver.run(way, {"task": "say"})["state"] == "end"
+
+
+def is_addressed(deliverables: list[dict[str, Any]], **data: Any) -> bool:
+    graph = graph_of(json.dumps(plan(state("a", task("t", *deliverables)))))
+    found = graph.states["a"]
+    return addressed(Snapshot(data=data), found, found.tasks[0])
+
+
+def test_004_a_task_is_addressed_by_its_required_deliverables() -> None:
+    asked = [item("name"), item("nickname", required=False)]
+    assert is_addressed(asked, name="Ann")
+    assert not is_addressed(asked, nickname="A")
+
+
+def test_004_an_optional_task_is_addressed_by_all_of_them() -> None:
+    asked = [item("a", required=False), item("b", required=False)]
+    assert not is_addressed(asked, a=1)
+    assert is_addressed(asked, a=1, b=2)
+
+
+def test_004_a_new_state_is_not_complete() -> None:
+    driver = Driver(plan(state("a"), state("b"), state("c")))
+    assert driver.run("complete_task", {"task": "a-said"})["state"] == "b"
+    assert driver.run("settle", {})["state"] == "b"
+
+
+# --- conditions --------------------------------------------------------------------------------
+
+
+def routed(kind: str, config: dict[str, Any], *items: dict[str, Any]) -> Driver:
+    """From `here` to `there` by one condition; an open task keeps it here."""
+    way = {"target_state_id": "there", "condition_type": kind, "condition_config": config}
+    asks = [task(f"ask-{i['key']}", i) for i in (*items, item("open"))]
+    return Driver(plan(state("here", *asks, transitions=[way]), state("x"), state("there")))
+
+
+def test_004_turns_in_total() -> None:
+    """ "`total` tracks total turns in the current state", with progress or without."""
+    told = (("name", "Ann"), ("", 1), ("city", "Bern"), ("", 1))
+    for scope, state_there in (("total", "there"), ("without_progress", "here")):
+        driver = routed("turn_count_exceeded", {"turns": 2, "scope": scope}, item("name"),
+                        item("city"))  # fmt: skip
+        for key, value in told:
+            if key:
+                driver.run("set_deliverable", {"key": key, "value": value})
+            else:
+                driver.run("finish_turn", {})
+        assert driver.where()["state"] == state_there, scope
+
+
+@pytest.mark.parametrize(
+    ("config", "holding", "other"),
+    [
+        ({"operator": "gt", "value": 8}, [8.1], [8]),
+        ({"operator": "gte", "value": 8}, [8, 9], [7.9]),
+        ({"operator": "lt", "value": 8}, [7.9], [8]),
+        ({"operator": "lte", "value": 8}, [8], [8.1]),
+        ({"operator": "eq", "value": 8}, [8, 8.0, "8"], [9]),
+        ({"operator": "neq", "value": 8}, [9], [8]),
+        ({"operator": "between", "min": 4, "max": 7, "inclusive": False}, [5, 6.9], [4, 7]),
+    ],
+    ids=lambda value: value["operator"] if isinstance(value, dict) else "",
+)
+def test_004_numeric_operators(config: dict[str, Any], holding: Any, other: Any) -> None:
+    for values, state_there in ((holding, "there"), (other, "here")):
+        for value in values:
+            driver = routed("deliverable_value_numeric", {"key": "n", **config},
+                            item("n", type="number"))  # fmt: skip
+            assert where(driver, (("n", value),)) == state_there
+
+
+def exists(key: str) -> dict[str, Any]:
+    return {"condition_type": "deliverable_exists", "condition_config": {"key": key}}
+
+
+def test_004_compound_or() -> None:
+    config = {"operator": "or", "conditions": [exists("a"), exists("b")]}
+    for key in ("a", "b"):
+        driver = routed("compound", config, item("a"), item("b"), item("c"))
+        assert where(driver, (("c", "1"),)) == "here"
+        assert where(driver, ((key, "1"),)) == "there"
+
+
+def test_004_composites_nest() -> None:
+    both = {"condition_type": "all_of",
+            "condition_config": {"conditions": [exists("a"), exists("b")]}}  # fmt: skip
+    config = {"conditions": [both, exists("c")]}
+    asked = (item("a"), item("b"), item("c"))
+    assert where(routed("any_of", config, *asked), (("a", "1"),)) == "here"
+    assert where(routed("any_of", config, *asked), (("a", "1"), ("b", "1"))) == "there"
+    assert where(routed("any_of", config, *asked), (("c", "1"),)) == "there"
