@@ -32,7 +32,7 @@ def statecli_keep(steps: int, file: str) -> None:
         run.step()
 
 
-def statecli_read(_steps: int, file: str) -> list[int]:
+def statecli_read(steps: int, file: str) -> list[int]:
     """Every point of the tree: the root, and one of each step."""
     from statecli.session.history import History
     from statecli.store.sqlite import SqliteStore

@@ -271,7 +271,7 @@ def locked(data: Data) -> Data:  # expect: no-way-out "no run gets from 'locked'
     return {}
 
 
-locked.writes = []  # type: ignore[attr-defined]
+locked.writes = []
 trap = (
     GraphBuilder()
     .with_states(a=body(writes=[]), locked=locked, end=end)
@@ -389,7 +389,7 @@ def human(state: State) -> State:
 
 application = (
     ApplicationBuilder()
-    .with_actions(human, answer, end=human.action_function)  # type: ignore[attr-defined]
+    .with_actions(human, answer, end=human.action_function)
     .with_transitions(
         ("human", "answer", when(prompt__exists=True)),
         ("human", "end"),
