@@ -271,7 +271,7 @@ def locked(data: Data) -> Data:  # expect: no-way-out "no run gets from 'locked'
     return {}
 
 
-locked.writes = []
+locked.writes = []  # type: ignore[attr-defined]
 trap = (
     GraphBuilder()
     .with_states(a=body(writes=[]), locked=locked, end=end)
