@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from playing import graph_of, played, told
 from run_cli import run
 
+from statecli.model.snapshot import Messages
 from statecli.scenario.counts import added
 from statecli.scenario.coverage import GraphCoverage
 from statecli.scenario.expect import ANYTIME, VALUE_TESTS, WHOLE
@@ -496,3 +497,18 @@ def test_bytes_that_are_no_text(name: str, content: bytes) -> None:
     result = run_job(name, content, Order(lambda _path, _conversation: opened))
     assert result.status == "error"
     assert result.problems[0].where.startswith(name)
+
+
+def test_a_part_of_a_run_is_folded_again_without_a_copy_of_all_that_was_said() -> None:
+    """What explains a failure: with a copy for each turn a long file took its length squared."""
+    first = Messages().added({"id": "a", "content": 1})
+    whole = first.added({"id": "b", "content": 2})
+    again = first.added({"id": "b", "content": 2})
+    assert again == whole
+    assert again._items is whole._items
+    other = first.added({"id": "b", "content": 3})
+    assert list(other) == [{"id": "a", "content": 1}, {"id": "b", "content": 3}]
+    assert list(whole) == list(again) == [{"id": "a", "content": 1}, {"id": "b", "content": 2}]
+    assert whole.knows("b") and not first.knows("b")  # noqa: PT018 - one fact
+    more = again.added({"id": "c"})
+    assert (len(more), len(again)) == (3, 2)

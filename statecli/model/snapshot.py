@@ -23,11 +23,13 @@ class Messages(Sequence[Any]):
 
     def added(self, message: object) -> Messages:
         """The messages with one more at the end."""
-        old = self if len(self._items) == self._length else Messages(self[:])
+        again = len(self._items) > self._length and _same(self._items[self._length], message)
+        old = self if again or len(self._items) == self._length else Messages(self[:])
         new = object.__new__(Messages)
         new._items, new._places, new._length = old._items, old._places, old._length + 1
-        new._items.append(message)
-        new._note(message, old._length)
+        if not again:
+            new._items.append(message)
+            new._note(message, old._length)
         return new
 
     def knows(self, identity: object) -> bool:
@@ -65,6 +67,13 @@ class Messages(Sequence[Any]):
 
     def __repr__(self) -> str:
         return repr(list(self))
+
+
+def _same(one: object, other: object) -> bool:
+    """Whether the same event brought both: a part of a run is folded once more to explain it."""
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        return False
+    return isinstance(one.get("id"), str | int) and one == other
 
 
 class Token(NamedTuple):

@@ -27,7 +27,7 @@ class Completing(Rehearsal):
 
     def begin(self, turn: Turn) -> None:
         """Take up a turn."""
-        self._number = self.conversation.turns.index(turn)
+        self._number += 1
         if self.lacks(turn):
             super().begin(turn)
             self.new[self._number] = []
