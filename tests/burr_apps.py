@@ -206,6 +206,29 @@ def bound_actions_and_modes() -> Facts:
     return [shown(app.run(halt_after=halts, inputs={"prompt": text})) for text in said]
 
 
+def a_field_named_messages() -> Facts:
+    """In our own graphs it is the conversation; here it is a list like any other."""
+
+    @action(reads=["messages"], writes=["messages"])
+    def say(state: State, text: str = "") -> State:
+        return state.append(messages={"role": "user", "content": text})
+
+    @action(reads=["messages"], writes=["messages", "last"])
+    def trim(state: State) -> State:
+        kept = state["messages"][-2:]
+        return state.update(messages=kept, last=kept[-1])
+
+    app = (
+        ApplicationBuilder()
+        .with_actions(say, trim)
+        .with_transitions(("say", "trim"), ("trim", "say"))
+        .with_state(messages=[{"id": "1", "content": "old"}, {"id": "1", "content": "same id"}])
+        .with_entrypoint("say")
+        .build()
+    )
+    return [shown(app.run(halt_after=["trim"], inputs={"text": text})) for text in ("a", "b")]
+
+
 def inputs_written_as_they_are() -> Facts:
     app = (
         ApplicationBuilder()

@@ -162,19 +162,23 @@ def _done(action: Action, state: State, found: Any) -> Outcome:
     if not isinstance(after, State):
         raise ValueError(f"'{action.name}' must give back the new State, or (result, State), "
                          f"not {found!r}")  # fmt: skip
-    missing = [key for key in action.writes if key not in after]
+    values = after.get_all()
+    missing = [key for key in action.writes if key not in values]
     if missing:
         raise ValueError(f"'{action.name}' did not write {', '.join(missing)}, which it declares")
-    new = [key for key in after if key not in state and key not in action.writes]
+    before = state.get_all()
+    new = [key for key in values if key not in before and key not in action.writes]
     if new:
         told = f"'{action.name}' writes {', '.join(new)}, which it does not declare"
         if not whole:
             raise ValueError(told)
         log.warning("%s", told)
-    return Outcome(result, *_changes(state, after))
+    return Outcome(result, *_changes(before, values))
 
 
-def _changes(before: State, after: State) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _changes(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What an update put into the state, and what it wiped. Only that: a value that was changed in
     place is no update."""
     delta = {k: v for k, v in after.items() if k not in before or before[k] is not v}

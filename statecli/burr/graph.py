@@ -11,6 +11,7 @@ from statecli.burr.action import Action, named
 from statecli.burr.body import body_of
 from statecli.burr.drawing import drawn
 from statecli.model.calls import Call, calling
+from statecli.model.graph import Field
 from statecli.model.graph import Graph as OurGraph
 from statecli.session.builder import GraphBuilder as OurBuilder
 from statecli.session.builder import placed
@@ -72,9 +73,17 @@ class Graph:
             ways = [(t.from_.name, t.to.name, t.condition, placed(*t.place) if t.place else {})
                     for t in self.transitions]  # fmt: skip
             builder = OurBuilder().with_states(**bodies).with_tags(**tags)
-            made = builder.with_transitions(*ways).with_initial(entrypoint).build()
+            made = _free(builder.with_transitions(*ways).with_initial(entrypoint).build())
             made = self._made.setdefault(entrypoint, made)
         return made
+
+
+def _free(graph: OurGraph) -> OurGraph:
+    """The graph with a field `messages` like any other: an update of Burr's gives all of it, where
+    ours would add to the conversation."""
+    field = Field("messages", "any", (), "overwrite", False, None, "implicit", ())
+    return OurGraph(graph.form, graph.initial, None, graph.states, {"messages": field},
+                    limits=graph.limits, settings=graph.settings)  # fmt: skip
 
 
 @dataclass(frozen=True)

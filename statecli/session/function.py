@@ -84,7 +84,10 @@ class FunctionBody:
         self.results: dict[int, Any] = {}
         self.errors: dict[int, Exception] = {}
         #: Nothing about a delta has to be checked, unless it adds to the conversation.
-        self._simple = not graph.fields and not graph.declares_fields
+        self._simple = not graph.declares_fields and all(
+            field.type == "any" and field.reducer in ("", "overwrite")
+            for field in graph.fields.values()
+        )
         self._parameters: dict[int, list[inspect.Parameter]] = {}
 
     def parameters(self, body: Any) -> list[inspect.Parameter]:
