@@ -7,7 +7,6 @@ says nothing about who was faster, and the same run has the same trace.
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,8 @@ from statecli.model.graph import WAITING_KINDS
 from statecli.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    import asyncio
+
     from statecli.engine.advance import Engine
 
 
@@ -249,6 +250,8 @@ class _Lane:
         self._crash: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
         if concurrent:
+            import asyncio
+
             self._queue: asyncio.Queue[Delta | None] = asyncio.Queue()
             self._gate = asyncio.Event()
             self._task = asyncio.get_running_loop().create_task(self._work())
@@ -304,6 +307,8 @@ class _Lane:
         if self._task is None:
             async with closing(self._pieces):
                 return
+        import asyncio
+
         self._task.cancel()
         await asyncio.wait({self._task})
 
@@ -316,6 +321,8 @@ def _renamed(body: Body, names: dict[int, int]) -> Body:
 
 
 def _in_loop() -> bool:
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -2,19 +2,21 @@
 
 Where it is known that nothing ever waits no event loop is needed, and a step costs microseconds.
 Otherwise each thread has a loop of its own, kept open so that what a provider holds (a connection)
-outlives a step.
+outlives a step. asyncio is loaded there only: it would be half of what importing `Run` costs.
 """
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import weakref
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from statecli.kinds.step import closing
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -37,6 +39,8 @@ def each(stream: AsyncIterator[T], *, waits: bool) -> Iterator[T]:
     if not waits:
         yield from _each_now(stream)
         return
+    import asyncio
+
     queue: asyncio.Queue[tuple[T | None, BaseException | None]] = asyncio.Queue(1)
     work = _pump(stream, queue)
     loop = _loop(work)
@@ -94,6 +98,8 @@ class _Loop:
     """An event loop that is closed with its thread (or at the end of the process)."""
 
     def __init__(self) -> None:
+        import asyncio
+
         self.loop = asyncio.new_event_loop()
         weakref.finalize(self, self.loop.close)
 
@@ -103,6 +109,8 @@ _LOCAL = threading.local()
 
 def _loop(work: Coroutine[Any, Any, Any]) -> asyncio.AbstractEventLoop:
     """The loop of this thread."""
+    import asyncio
+
     with suppress(RuntimeError):
         asyncio.get_running_loop()
         work.close()

@@ -6,7 +6,6 @@ a call, a wait): the changes of a step and the entry into the next state are one
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import time
 import uuid
@@ -68,6 +67,13 @@ def effective(events: Sequence[Event]) -> list[Event]:
         else:
             kept.append(event)
     return kept
+
+
+def _struck() -> tuple[type[BaseException], ...]:
+    """What stops a run from outside. Asked when something did: asyncio is not loaded before."""
+    import asyncio
+
+    return asyncio.CancelledError, KeyboardInterrupt
 
 
 class Session:
@@ -256,7 +262,7 @@ class Session:
                         yield event
             for event in self.record(buffer, engine.told):
                 yield event
-        except (asyncio.CancelledError, KeyboardInterrupt):
+        except _struck():
             self._replay(self.store.events(self.run))  # it may have struck while something was kept
             if self.snapshot.branches:
                 self._interrupt_branches(partial)

@@ -160,6 +160,7 @@ def new_file(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
+    db.execute("PRAGMA cache_size=-256")  # KiB: what is written at the end and read once needs none
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         raise Unable(f"{path} was written by a newer statecli (format {version})")
