@@ -19,6 +19,7 @@ from statecli.chat import views
 from statecli.chat.complete import Answers, CommandWords
 from statecli.chat.lines import Host, Struck
 from statecli.chat.screen import Screen
+from statecli.llm.scrub import Veil, known_secrets
 from statecli.model.graph import Graph
 from statecli.model.ports import EndOfInput, Question
 from statecli.text.excerpt import harmless
@@ -145,6 +146,13 @@ class TerminalLines:
         return "  ".join(filter(None, parts))[: max(width - 1, 1)]
 
 
+class _Kept(FileHistory):
+    """The file, without the secrets of the environment that were typed."""
+
+    def store_string(self, string: str) -> None:
+        super().store_string(Veil(known_secrets()).text(string))
+
+
 def _ascii(text: str) -> str:
     return harmless(text).encode("ascii", "replace").decode()
 
@@ -155,5 +163,5 @@ def _history(path: Path | None) -> History:
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(mode=0o600)
-            return FileHistory(str(path))
+            return _Kept(str(path))
     return InMemoryHistory()

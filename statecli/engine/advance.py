@@ -57,8 +57,9 @@ class Engine:
 
     `before` is asked before each body, `after` once a body is done and its route chosen; True
     stops there, resumable (breakpoints, step mode, `halt_before` and `halt_after`). `since` is when
-    the run would have begun if it had never rested, for the limit `timeout`. `error` is what the
-    last body raised; `alone`: nobody was there to answer it.
+    the run would have begun if it had never rested, for the limit `timeout`. `clean` is what
+    becomes of each event before it counts. `error` is what the last body raised; `alone`: nobody
+    was there to answer it.
     """
 
     def __init__(
@@ -71,10 +72,11 @@ class Engine:
         before: Stop | None = None,
         after: Stop | None = None,
         since: float | None = None,
+        clean: Callable[[Body], Body] | None = None,
     ) -> None:
         self.graph = graph
         self.world = world
-        self.to = Recorder(graph, snapshot)
+        self.to = Recorder(graph, snapshot, clean)
         self.custom = custom or Custom()
         self.before = before
         self.after = after
@@ -135,7 +137,7 @@ class Engine:
         """An engine for one body of one branch, seen alone; `at_work` others run meanwhile."""
         found = Engine(
             self.graph, snapshot, self.world, custom=self.custom, before=self.before,
-            after=self.after, since=self.since,
+            after=self.after, since=self.since, clean=self.to.clean,
         )  # fmt: skip
         found._ran, found._at_work = self._ran, at_work
         return found

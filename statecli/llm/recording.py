@@ -33,7 +33,7 @@ class RecordingProvider:
 
     `gap` says why the conversation cannot be played from a file, once something happened that no
     file can say (a jump, a value set by hand); empty while it can. `detailed`: also keep what was
-    asked and who chose, without secrets (`--record`).
+    asked and who chose (`--record`).
     """
 
     def __init__(self, inner: Provider) -> None:
@@ -126,8 +126,8 @@ class RecordingProvider:
         self._replies().append({"answer": self.clean(text)})
 
     def clean(self, value: Any) -> Any:
-        """What is kept of a value: with `detailed` nothing secret."""
-        return scrubbed(value, known_secrets()) if self.detailed else value
+        """What is kept of a value: nothing secret."""
+        return scrubbed(value, known_secrets())
 
     def _replies(self) -> list[Any]:
         if not self.turns:

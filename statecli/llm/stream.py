@@ -107,7 +107,7 @@ class Assembly:
         found: list[Call] = []
         for number, part in enumerate(self._parts[:MAX_CALLS], 1):
             arguments, error = _arguments(part.arguments, secrets)
-            name = names.get(part.name, part.name)
+            name = names.get(part.name) or without(part.name, secrets)
             found.append(Call(part.id or f"call-{number}", name, arguments, error))
         return found
 

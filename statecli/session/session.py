@@ -19,6 +19,7 @@ from statecli.kernel.recorder import Recorder
 from statecli.kernel.reducers import first_data
 from statecli.kernel.settle import jump
 from statecli.kinds.step import Delta, closing
+from statecli.llm.scrub import Veil, known_secrets
 from statecli.model.event import (
     BARRIERS,
     Answered,
@@ -72,7 +73,10 @@ def effective(events: Sequence[Event]) -> list[Event]:
 
 class Session:
     """One run of a graph in a store. `run` is its id; `snapshot` where it is, `number` that of its
-    last event; `worked` is how many seconds it was at work since the limit `timeout` last hit."""
+    last event; `worked` is how many seconds it was at work since the limit `timeout` last hit. No
+    secret of the environment (`secrets`) gets into an event, whoever says it."""
+
+    secrets = staticmethod(known_secrets)
 
     def __init__(
         self,
@@ -90,6 +94,7 @@ class Session:
         self.snapshot = Snapshot()
         self.number = 0
         self.worked = 0.0
+        self.veil = Veil(self.secrets())
         self._last = time.time()
         self._timed = bool(graph.limits.get("timeout"))
 
@@ -118,11 +123,12 @@ class Session:
         state, speaks = first_state(graph)
         session = cls(graph, store, run, path, custom)
         entries = tuple(dict.fromkeys(name for name, _ in graph.entries if name in graph.states))
-        bodies: list[Body] = [Started(state, values, speaks, entries if len(entries) > 1 else ())]
+        told = entries if len(entries) > 1 else ()
+        bodies: list[Body] = [session.veil.body(Started(state, values, speaks, told))]
         if first_line and session.begins_with_a_line():
             bodies.append(Waiting(0, state))
         session._begin(
-            Stored(run, path, digest(text), text, now, now, "running", state, 0,
+            Stored(run, path, digest(text), session.veil.text(text), now, now, "running", state, 0,
                    title=title if isinstance(title, str) else ""),
             [Event(run, number, now, body) for number, body in enumerate(bodies, 1)],
         )  # fmt: skip
@@ -200,7 +206,7 @@ class Session:
         assert parent is not None
         run = uuid.uuid4().hex[:12]
         kept = [event._replace(run=run) for event in events if event.number <= at]
-        forked = Session(self.graph, self.store, run, self.path, self.custom)
+        forked = type(self)(self.graph, self.store, run, self.path, self.custom)
         forked._begin(
             parent._replace(run=run, created=time.time(), parent=self.run, fork_at=at), kept
         )
@@ -228,6 +234,7 @@ class Session:
             before=before,
             after=after,
             since=time.time() - self.worked,
+            clean=self.veil.body if self.veil else None,
         )
         buffer: list[Body] = []
         partial: dict[int, str] = {}
@@ -286,6 +293,8 @@ class Session:
     def record(self, bodies: Sequence[Body], after: Snapshot | None = None) -> list[Event]:
         """Store events as one transaction and fold them in. `after`: the snapshot after them, where
         it is known already."""
+        if after is None and self.veil:
+            bodies = [self.veil.body(body) for body in bodies]
         first = self.number + 1
         now = self.keep(bodies, after or fold(self.graph, bodies, self.snapshot))
         return [Event(self.run, number, now, body) for number, body in enumerate(bodies, first)]

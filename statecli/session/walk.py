@@ -105,6 +105,14 @@ class _World:
         return new_id()
 
 
+class _Own(Session):
+    """What a program's own code writes is data that it goes on with: it stays as it is."""
+
+    @staticmethod
+    def secrets() -> list[str]:
+        return []
+
+
 class Walk:
     """A run of a graph. Its events are in `store` (in memory if none is given).
 
@@ -127,7 +135,7 @@ class Walk:
         values = fields_of(data) if data is not None else {}
         if data is not None and not isinstance(data, Mapping):
             self._body.data_type = self._body.data_type or type(data)
-        self._session = Session.start(
+        self._session = _Own.start(
             graph,
             store if store is not None else MemoryStore(),
             data=values,
@@ -239,7 +247,7 @@ class Walk:
             return run
         run = cls.__new__(cls)
         run._set_up(graph, provider, task, traces)
-        run._session = Session.restored(graph, kept, rows, custom=run._custom)
+        run._session = _Own.restored(graph, kept, rows, custom=run._custom)
         return run
 
     # --- inside ---------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from statecli.llm import asking
 from statecli.llm.by_hand import ByHand
 from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
+from statecli.llm.scrub import Veil, known_secrets
 from statecli.model.data import is_map
 from statecli.model.event import Approved
 from statecli.model.graph import Graph, State
@@ -35,7 +36,8 @@ _WORKERS = frozenset({"agent", "executor"})
 class SessionWorld:
     """`provider` answers for the model, `asker` reaches the person; tools that no server is
     started for (see `Toolbox`) are played by the person, or the script. `user_id` is who talks;
-    `here` is the state that runs. Without a folder `skills` none is kept."""
+    `here` is the state that runs. Without a folder `skills` none is kept. What a tool gives back
+    comes without the secrets of the environment: a model gets it, and it is kept."""
 
     def __init__(
         self,
@@ -53,6 +55,7 @@ class SessionWorld:
         self.skills = skills
         self.user_id = user_id
         self.toolbox = toolbox
+        self.veil = Veil(known_secrets())
         if toolbox is not None:
             toolbox.by_hand = lambda: self.by_hand
         self.here: Callable[[], State | None] = lambda: None
@@ -141,6 +144,7 @@ class SessionWorld:
             takes = here.writes if here is not None and here.kind == "tool" else ()
             fields = [asking.field_of(self.graph, name) for name in takes]
             result = await asking.result_of(self.asker, tool, arguments, fields)
+        result = ToolResult(*map(self.veil.value, result))
         if isinstance(self.provider, RecordingProvider):
             self.provider.result(result)
         return result
@@ -164,6 +168,7 @@ class SessionWorld:
         """Write a skill into the skills folder; its path."""
         if self.skills is None:
             return f"{name}.md, for this time only"
+        text = self.veil.text(text)
         self.skills.mkdir(parents=True, exist_ok=True)
         path = self.skills / f"{name}.md"
         write_file(str(path), f"{text.rstrip()}\n".encode("utf-8", "replace"))

@@ -6,7 +6,8 @@ huge: one message of ARGUMENT MB · stubborn: does not end when its input does, 
 spawns: leaves a child of its own behind · early: ends before it says anything ·
 link: an error with a link · required: the error -32042 · elicits: asks for a link by elicitation ·
 form: asks for a value by elicitation · wrong: a result that is none · twice: lists a tool, ends,
-and counts its starts in the file ARGUMENT · pages: lists its tools in pages without end
+and counts its starts in the file ARGUMENT · pages: lists its tools in pages without end ·
+leaks: ends in a call, and prints its keys before
 """
 
 from __future__ import annotations
@@ -67,6 +68,10 @@ def call(number: Any, arguments: dict[str, Any]) -> None:
     if ARGUMENT and FAULT in ("exits", "twice"):
         with Path(ARGUMENT).open("a") as file:
             file.write(f"called {arguments.get('what')}\n")
+    if FAULT == "leaks":
+        print("licence", os.environ["FAKE_KEY"], file=sys.stderr)
+        print(os.environ["OTHER_SECRET"], file=sys.stderr, flush=True)
+        os._exit(3)
     if FAULT in ("exits", "twice"):
         print("out of paper", file=sys.stderr, flush=True)
         os._exit(3)
