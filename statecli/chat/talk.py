@@ -200,6 +200,12 @@ class Talk:
             self.recording.gap = "a step was stopped"
             self._struck = True
             self.screen.notes("stopped; what was said is kept (Ctrl-C again leaves)")
+            called = ", ".join(dict.fromkeys(c.tool for c in self.session.open_step().calls))
+            if called:
+                self.screen.notes(
+                    f"{called} was called and may have done its work; /continue or another line "
+                    "begins the step anew"
+                )
         except KeyboardInterrupt:
             self.screen.struck()
             raise

@@ -132,10 +132,10 @@ async def resume(
     left = session.open_step()
     if left.text:
         show(f"(interrupted) {left.text}")
-    again = not left.calls or await _repeated(session, left, ask, terminal=terminal)
-    session.recover(note)
-    if not again:
-        session.interrupt()
+    if not left.calls or await _repeated(session, left, ask, terminal=terminal):
+        session.recover(note)
+    else:
+        session.set_aside(note)
         tell(f"'{plain(session.snapshot.state)}' waits: /continue runs it, /goto STATE leaves it")
     return session
 

@@ -40,6 +40,7 @@ from statecli.model.event import (
     Split,
     Started,
     Streamed,
+    Unauthorized,
     Undone,
     Waiting,
 )
@@ -355,12 +356,15 @@ class Session:
     # --- after a crash --------------------------------------------------------------------------
 
     def open_step(self) -> Open:
-        """What a step that was cut off had said and called, if one was. Changes nothing."""
+        """What a step that was cut off had said and called, if one was; of one that the person
+        stopped, what it had called. Changes nothing."""
         if self.snapshot.branches:
             return self._open_branches()
+        kept = effective(self.store.events(self.run))
+        if self.snapshot.status == "interrupted":
+            return _stopped(kept)
         if self.snapshot.status != "running":
             return Open(self.number)
-        kept = effective(self.store.events(self.run))
         entry = _entry(kept)
         late = [event.body for event in kept if event.number > entry]
         if self._in_plan():
@@ -380,23 +384,41 @@ class Session:
         late: dict[int, list[Body]] = {
             number: []
             for number, branch in self.snapshot.branches.items()
-            if branch.status == "running"
+            if branch.status in ("running", "interrupted")
         }
         for event in effective(self.store.events(self.run)):
             body = event.body
             number = getattr(body, "token", None)
+            if isinstance(body, Resumed) and body.runs:
+                for bodies in late.values():
+                    bodies.clear()
             if number not in late:
                 continue
-            if isinstance(body, (*ENTRIES, Failed, Interrupted)):
+            if isinstance(body, (*ENTRIES, Failed)) or (isinstance(body, Interrupted) and
+                                                        body.again):  # fmt: skip
                 late[number].clear()
             else:
                 late[number].append(body)
         text, calls = "", list[Called]()
-        for bodies in late.values():
-            text += "".join(b.text for b in bodies if isinstance(b, Streamed | Answered))
+        for number, bodies in late.items():
+            stopped = self.snapshot.branches[number].status == "interrupted"
+            text += (
+                ""
+                if stopped
+                else "".join(b.text for b in bodies if isinstance(b, Streamed | Answered))
+            )
             calls += [body for body in bodies if isinstance(body, Called)]
-        opened = tuple(number for number, bodies in late.items() if bodies)
+        running = (n for n, b in self.snapshot.branches.items() if b.status == "running")
+        opened = tuple(number for number in running if late[number])
         return Open(self.number, text, tuple(calls), opened)
+
+    def set_aside(self, note: str = "") -> None:
+        """Leave a step that was cut off as it is, until the person says that it goes on: what it
+        had called may not be called again unasked."""
+        token = self.snapshot.token
+        numbers = {n: b.token.state for n, b in self.snapshot.branches.items()
+                   if b.status == "running"} or {token.id: token.state}  # fmt: skip
+        self.record([Resumed(note), *(Interrupted(n, name) for n, name in numbers.items())])
 
     def recover(self, note: str = "") -> Open:
         """Make a run that was left in the middle of a step ready to go on: the step begins anew
@@ -405,6 +427,7 @@ class Session:
         if half is not None:
             self.undo_to(half)
         left = self.open_step()
+        stopped = self.snapshot.status == "interrupted"
         if self.snapshot.branches:
             name = {n: branch.token.state for n, branch in self.snapshot.branches.items()}
             self.record([Interrupted(n, name[n], again=True) for n in left.branches])
@@ -418,7 +441,8 @@ class Session:
                     self.record([Ended(self.snapshot.token.id, END)])
             elif last > _entry(kept):
                 self.undo_to(_entry(kept))
-        self.record([Resumed(note)])
+        # A step whose calls the person wants once more runs at once.
+        self.record([Resumed(note, runs=stopped and bool(left.calls))])
         return left
 
     def _in_plan(self) -> bool:
@@ -454,6 +478,19 @@ def _half_split(events: Sequence[Event]) -> int | None:
             break
         at -= 1
     return events[at - 1].number
+
+
+def _stopped(events: Sequence[Event]) -> Open:
+    """A step that the person stopped: what it had called. One that stopped because a service must
+    be connected called nothing."""
+    begins = (e for e in events if isinstance(e.body, ENTRIES))
+    entry = max(
+        (e.number for e in begins if not isinstance(e.body, Resumed) or e.body.runs), default=0
+    )
+    late = [event.body for event in events if event.number > entry]
+    if any(isinstance(body, Unauthorized) for body in late):
+        return Open(entry)
+    return Open(entry, "", tuple(body for body in late if isinstance(body, Called)))
 
 
 def _entry(events: Sequence[Event]) -> int:
