@@ -101,6 +101,10 @@ class TerminalLines:
                 return True
         return False
 
+    def unread(self) -> bool:
+        """What is typed is read."""
+        return False
+
     async def read(self, prompt: str) -> str:
         """One line (or several, with Alt-Enter). Raises EndOfInput on Ctrl-D at an empty prompt,
         Struck on Ctrl-C."""

@@ -117,6 +117,9 @@ class Talk:
 
         with signals(strike, leave):
             if self.script is not None:
+                if self.lines.unread():
+                    told = "its lines come from there, not from standard input"
+                    self.screen.notes(f"{self.script.label}: {told}")
                 return await self.play(self.script)
             if self.snapshot.status == "running":
                 await self.go(None)

@@ -8,7 +8,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from statecli.cli.one_graph import spare
+from statecli.cli.one_graph import named, spare
 from statecli.cli.output import tell, wants_color, write
 from statecli.cli.running import Opened, custom_kinds, data_folder, near, open_graph, open_store
 from statecli.model.nearest import did_you_mean
@@ -113,6 +113,11 @@ def run(args: argparse.Namespace) -> int:
     for option, file in (("--record", args.record), ("--trace", args.trace)):
         spare(option, file, args.graph)
     spare("--trace", args.trace, args.record)
+    named(args)
+    if args.record:
+        from statecli.text.whole_file import may_write
+
+        may_write(args.record)  # before there is a session
     if args.record and (args.resume is not None or args.fork):
         raise Unable("--record keeps a conversation from its beginning", "begin a new session")
     if args.input and (args.resume is not None or args.fork):
@@ -308,8 +313,10 @@ def _again(args: argparse.Namespace, run_: str) -> str:
     words = ["statecli", "chat", near(args.graph), "--resume", run_]
     if args.store:
         words += ["--store", args.store]
-    if args.model and not args.model.startswith(("script:", "replay:")):
-        words += ["--model", args.model]
+    if args.model:
+        # A file has said all that it says.
+        played = args.model.startswith(("script:", "replay:"))
+        words += ["--model", "NAME" if played else args.model]
     if args.base_url:
         from statecli.llm.servers import shown
 

@@ -153,6 +153,9 @@ def _check(args: argparse.Namespace) -> None:
         raise Unable("--random: at least 1")
     if args.max_turns < 1:
         raise Unable("--max-turns: at least 1")
+    from statecli.cli.one_graph import named
+
+    named(args)
     if args.record and args.model is None:
         raise Unable("--record asks a model", "name it: --model NAME")
     if args.persona and args.model is None:

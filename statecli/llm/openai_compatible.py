@@ -145,6 +145,8 @@ def _client(target: Target) -> Any:
         max_retries=0,
         default_headers={**headers, "Authorization": f"Bearer {key}"},
         timeout=openai.Timeout(target.seconds, connect=min(CONNECT, target.seconds)),
+        # What is said goes to the address that was allowed, and to no other that it names.
+        http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
     )
 
 
