@@ -37,7 +37,7 @@ from statecli.model.event import (
 )
 from statecli.model.graph import WAITING_KINDS, Graph, State, Transition
 from statecli.model.guard import GuardMissingField
-from statecli.model.ports import AuthRequired, EndOfInput, ModelError, Unanswered, World
+from statecli.model.ports import AuthRequired, EndOfInput, ModelError, Stopped, Unanswered, World
 from statecli.model.snapshot import Snapshot
 
 #: Asked with the snapshot; True stops the run there.
@@ -179,6 +179,8 @@ class Engine:
             self._interrupted(name, "no answer fitted")
         except OutOfTime:
             pass  # recorded where it struck
+        except Stopped:
+            raise
         except AuthRequired as error:
             here = self.to.token(self.number).state
             told = Unauthorized(self.number, here, error.service, error.url, error.text)

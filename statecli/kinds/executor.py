@@ -30,7 +30,8 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
         if succeeded:
             number += 1
             step.change({"plan_step": number})
-        text = step.answer.text or (value.get("reply") if isinstance(value, dict) else "")
+        reply = value.get("reply") if isinstance(value, dict) else ""
+        text = step.answer.text or (reply if isinstance(reply, str) else "")
         step.say(f"{text or note}{'' if succeeded else ' (failed)'}")
     targets = [route.target for route in state.transitions]
     others = [name for name in targets if name != state.name]

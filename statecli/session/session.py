@@ -45,7 +45,7 @@ from statecli.model.event import (
     Waiting,
 )
 from statecli.model.graph import END, WAITING_KINDS, Graph
-from statecli.model.ports import Batch, Store, Stored, World
+from statecli.model.ports import Batch, Stopped, Store, Stored, World
 from statecli.model.snapshot import Snapshot
 from statecli.store.rows import body_of
 
@@ -262,14 +262,20 @@ class Session:
             for event in self.record(buffer, engine.told):
                 yield event
         except (asyncio.CancelledError, KeyboardInterrupt):
-            self._replay(self.store.events(self.run))  # it may have struck while something was kept
-            if self.snapshot.branches:
-                self._interrupt_branches(partial)
-            else:
-                self.interrupt("".join(partial.values()))
+            self._stop(partial)
             raise
+        except Stopped:
+            for event in self._stop(partial):
+                yield event
 
-    def _interrupt_branches(self, texts: Mapping[int, str]) -> None:
+    def _stop(self, partial: Mapping[int, str]) -> list[Event]:
+        """The person stopped what is at work; what was said so far (by token) is kept."""
+        self._replay(self.store.events(self.run))  # it may have struck while something was kept
+        if self.snapshot.branches:
+            return self._interrupt_branches(partial)
+        return self.interrupt("".join(partial.values()))
+
+    def _interrupt_branches(self, texts: Mapping[int, str]) -> list[Event]:
         """Every open step was stopped; what each had said so far (by token) stays."""
         bodies: list[Body] = []
         for number, branch in self.snapshot.branches.items():
@@ -279,9 +285,9 @@ class Session:
                 if text.strip():
                     said = uuid.uuid4().hex[:12]
                     bodies.append(Answered(number, name, text, said, partial=True))
-        self.record(bodies)
+        return self.record(bodies)
 
-    def interrupt(self, text: str = "") -> None:
+    def interrupt(self, text: str = "") -> list[Event]:
         """The step that is open was stopped; what was said stays (`text`: what of it is not stored
         yet), the state begins anew."""
         token = self.snapshot.token
@@ -289,7 +295,7 @@ class Session:
         if text.strip():
             said = Answered(token.id, token.state, text, uuid.uuid4().hex[:12], partial=True)
             bodies.insert(0, said)
-        self.record(bodies)
+        return self.record(bodies)
 
     def record(self, bodies: Sequence[Body], after: Snapshot | None = None) -> list[Event]:
         """Store events as one transaction and fold them in. `after`: the snapshot after them, where

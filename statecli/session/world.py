@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from statecli.model.ports import (
     Ask,
     AuthRequired,
     Chunk,
+    EndOfInput,
     Provider,
     Question,
     Request,
@@ -76,6 +78,14 @@ class SessionWorld:
         inner = inner.inner if isinstance(inner, RecordingProvider) else inner
         return isinstance(inner, ByHand)
 
+    @property
+    def _recording(self) -> RecordingProvider | None:
+        return self.provider if isinstance(self.provider, RecordingProvider) else None
+
+    def _at(self, place: str) -> AbstractContextManager[None]:
+        """Something is at work that may be stopped; a recording keeps where."""
+        return nullcontext() if self._recording is None else self._recording.at(place)
+
     def _box(self) -> Toolbox | None:
         """The tools that may be connected; none are where a file says what they give back."""
         return None if isinstance(self.provider, ScriptProvider) else self.toolbox
@@ -107,9 +117,12 @@ class SessionWorld:
 
     async def _offered(self, box: Toolbox, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         """The tools that are connected; what servers offer is recorded."""
-        recording = self.provider if isinstance(self.provider, RecordingProvider) else None
+        recording = self._recording
         try:
-            found = await box.tools(names)
+            with self._at("tools"):
+                found = await box.tools(names)
+        except EndOfInput:
+            raise
         except Exception:
             if recording is not None:
                 recording.gap = "a tool could not be reached"
@@ -120,10 +133,13 @@ class SessionWorld:
 
     async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
         """Why a call may not be made; empty if it may."""
+        if isinstance(self.provider, ScriptProvider):
+            return self.provider.permit()
         box = self._box()
-        reason = "" if box is None else await box.permit(tool, arguments)
-        if reason and isinstance(self.provider, RecordingProvider):
-            self.provider.result(ToolResult(False, reason))
+        with self._at("permission"):
+            reason = "" if box is None else await box.permit(tool, arguments)
+        if reason and self._recording is not None:
+            self._recording.denied(reason)
         return reason
 
     async def call(
@@ -132,22 +148,25 @@ class SessionWorld:
         """What a tool gives back, or whoever plays it. `user`: for whom, if not who talks."""
         if isinstance(self.provider, ScriptProvider):
             return self.provider.result(tool)
+        with self._at("call"):
+            result = await self._called(tool, arguments, user)
+        result = ToolResult(*map(self.veil.value, result))
+        if self._recording is not None:
+            self._recording.result(result)
+        return result
+
+    async def _called(self, tool: ToolSpec, arguments: Mapping[str, Any], user: str) -> ToolResult:
         if self.toolbox is not None and not self.toolbox.plays(tool):
             try:
-                result = await self.toolbox.call(tool, arguments, user or self.user_id or "")
+                return await self.toolbox.call(tool, arguments, user or self.user_id or "")
             except AuthRequired:
-                if isinstance(self.provider, RecordingProvider):
-                    self.provider.gap = "a service had to be connected first"
+                if self._recording is not None:
+                    self._recording.gap = "a service had to be connected first"
                 raise
-        else:
-            here = self.here()
-            takes = here.writes if here is not None and here.kind == "tool" else ()
-            fields = [asking.field_of(self.graph, name) for name in takes]
-            result = await asking.result_of(self.asker, tool, arguments, fields)
-        result = ToolResult(*map(self.veil.value, result))
-        if isinstance(self.provider, RecordingProvider):
-            self.provider.result(result)
-        return result
+        here = self.here()
+        takes = here.writes if here is not None and here.kind == "tool" else ()
+        fields = [asking.field_of(self.graph, name) for name in takes]
+        return await asking.result_of(self.asker, tool, arguments, fields)
 
     def heard(self) -> Sequence[Approved | str]:
         return [] if self.toolbox is None else self.toolbox.heard()
@@ -156,12 +175,13 @@ class SessionWorld:
         """Something only the person can answer; a yes or no comes back as just that."""
         if isinstance(self.provider, ScriptProvider):
             return self.provider.answer(question)
-        if question.kind == "yes_no":
-            text = "yes" if await asking.yes_no(self.asker, question.text) else "no"
-        else:
-            text = await self.asker(question)
-        if isinstance(self.provider, RecordingProvider):
-            self.provider.answer(text)
+        with self._at("question"):
+            if question.kind == "yes_no":
+                text = "yes" if await asking.yes_no(self.asker, question.text) else "no"
+            else:
+                text = await self.asker(question)
+        if self._recording is not None:
+            self._recording.answer(text)
         return text
 
     async def keep_skill(self, name: str, text: str) -> str:

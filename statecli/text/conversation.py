@@ -15,6 +15,10 @@ turns:
       - {answer: "yes"}             # what the person answers in the middle of a step
       - {failed: the server is gone, reply: Well}   # the model broke off after these words
       - {raw: Hm.}                    # an answer as it was written, where a value was asked for
+      - {stopped: model, reply: We}   # the person stopped the step at a model (tools, permission,
+                                      # call, question) after these words; `why`: a limit, or the
+                                      # end of input
+      - {denied: not now}             # the person did not allow a call
       - {tools: [{name: notes.read, schema: {type: object}}]}   # what a server offers
 ```
 A recording (`chat --record`) also has what each answer took (`usage`, `latency`, `attempts`,
@@ -43,10 +47,14 @@ from statecli.text.nodes import Node
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
     "skill", "value", "answer", "tools", "failed", "raw", "text", "usage", "latency", "attempts",
-    "model", "asked",
+    "model", "asked", "stopped", "why", "denied",
 )  # fmt: skip
 #: Those that only tell about an answer.
-_NOTES = ("text", "usage", "latency", "attempts", "model", "asked")
+_NOTES = ("text", "usage", "latency", "attempts", "model", "asked", "why")
+#: What only a model says that is more than a witness.
+_SPOKEN = ("reply", "asked", "usage", "raw", "failed", "stopped")
+#: Where a step may be stopped.
+STOPS = ("model", "tools", "permission", "call", "question")
 #: What ends a line in YAML 1.1 only.
 _BREAKS = frozenset("\x85\u2028\u2029")
 TURN_KEYS = ("say", "replies", "chose", "expect")
@@ -86,7 +94,7 @@ class Conversation(NamedTuple):
     @property
     def is_witness(self) -> bool:
         """A witness has calls and choices but no text: its model says nothing."""
-        return not any("reply" in reply.items for turn in self.turns for reply in turn.replies)
+        return not any(reply.fits(*_SPOKEN) for turn in self.turns for reply in turn.replies)
 
     def where(self, path: Path) -> str:
         """``file:line:column`` of something in the file."""
@@ -227,9 +235,11 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
         raise reader.fail(path, "a reply says nothing; it has 'reply', 'calls', 'choice' or alike")
     for key, item in items.items():
         here = (*path, key)
-        texts = ("reply", "tool", "text", "failed", "raw")
-        if key in texts or (key == "choice" and not is_map(item)):
+        texts = ("reply", "text", "failed", "raw", "why", "denied")
+        if key in texts or (key in ("choice", "tool") and not is_map(item)):
             reader.text(item, here, key)
+        elif key == "stopped" and item not in STOPS:
+            raise reader.fail(here, f"'stopped' is one of {', '.join(STOPS)}")
         elif key in ("writes", "check", "plan", "verdict", "skill", "asked"):
             reader.map(item, here, key)
         elif key == "ok" and not isinstance(item, bool):
