@@ -253,6 +253,8 @@ class Engine:
         asked = Choice(step, routes)
         async for piece in asked.run():
             yield piece
+        if self.snapshot.status != "running":
+            return
         names, answers = tuple(route.target for route in routes), tuple(asked.answers)
         if asked.route is None:
             self._unchosen(origin, names)
@@ -320,6 +322,8 @@ class Engine:
         asked = Choice(step, options, self._strays(state, options), step.answered)
         async for piece in asked.run():
             yield piece
+        if self.snapshot.status != "running":
+            return  # a budget was used up in the middle of it
         names = tuple(route.target for route in options)
         if asked.route is None:
             self._unchosen(state.name, names)

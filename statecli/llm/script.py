@@ -127,7 +127,7 @@ class ScriptProvider:
             yield Chunk(text=str(reply.items.get("reply", "")))
             self._stop(reply, limited=request.seconds is not None)
         keys = (*KEYS[request.what], *_WHATEVER)
-        if request.tools and request.what in ("reply", "delta"):
+        if request.tools and request.what in ("reply", "delta", "plan", "verdict", "choice"):
             keys = (*keys, "calls")
         if self.conversation.is_witness and not (self._queue and self._queue[0].fits(*keys)):
             if request.what in ("reply", "turn", "step"):
@@ -207,7 +207,7 @@ class ScriptProvider:
             yield Chunk(text=items["raw"])
             return
         calls = calls_of(reply)
-        if what in ("turn", "step", "reply", "delta") and calls:
+        if calls and what not in ("tool", "arguments"):
             if "reply" in items:
                 yield Chunk(text=items["reply"])
             for name, arguments in calls:

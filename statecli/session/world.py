@@ -32,7 +32,7 @@ from statecli.session.toolbox import Toolbox
 from statecli.text.whole_file import write_file
 
 #: Kinds in which a model may call tools while it works.
-_WORKERS = frozenset({"agent", "executor"})
+_WORKERS = frozenset({"agent", "decision", "planner", "executor", "verifier"})
 
 
 class SessionWorld:
