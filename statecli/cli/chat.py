@@ -119,7 +119,8 @@ def run(args: argparse.Namespace) -> int:
 
         may_write(args.record)  # before there is a session
     if args.record and (args.resume is not None or args.fork):
-        raise Unable("--record keeps a conversation from its beginning", "begin a new session")
+        way = "begin a new session; statecli sessions export ID writes what happened in one"
+        raise Unable("--record keeps a conversation from its beginning", way)
     if args.input and (args.resume is not None or args.fork):
         raise Unable("--input gives values to a new session", "/set changes one in a chat")
     opened = open_graph(args)

@@ -3,7 +3,8 @@
 exits: ends in the middle of a call, with exit code 3 · silent: never answers `initialize` ·
 junk: prints lines on standard output that are no messages · mute: answers only a call with `now` ·
 huge: one message of ARGUMENT MB · stubborn: does not end when its input does, nor on SIGTERM ·
-spawns: leaves a child of its own behind · early: ends before it says anything ·
+spawns: leaves a child of its own behind · daemon: one that has left its group and its parent ·
+early: ends before it says anything ·
 link: an error with a link · required: the error -32042 · elicits: asks for a link by elicitation ·
 form: asks for a value by elicitation · wrong: a result that is none · twice: lists a tool, ends,
 and counts its starts in the file ARGUMENT · pages: lists its tools in pages without end ·
@@ -112,6 +113,12 @@ def main() -> None:
     if FAULT == "spawns":
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
         Path(ARGUMENT).write_text(str(child.pid))
+    if FAULT == "daemon":
+        words = [sys.executable, "-c", "import time; time.sleep(1000)"]
+        code = f"import subprocess; subprocess.Popen({words!r}, start_new_session=True)"
+        subprocess.run([sys.executable, "-c", code], start_new_session=True, check=True)
+        if ARGUMENT:
+            Path(ARGUMENT).write_text("done")
     if FAULT == "junk":
         print("Welcome to the server!", flush=True)
         print('{"not": "a message"}', flush=True)
