@@ -41,6 +41,9 @@ class TypedLines:
     def close(self) -> bool:
         return False
 
+    def unread(self) -> bool:
+        return False
+
     async def read(self, prompt: str) -> str:
         if not self.lines:
             self.dry = True

@@ -263,7 +263,7 @@ def test_what_rules_are_told(tmp_path: Path) -> None:
     assert config.waiting_kinds == ("form",)
     assert config.plugins == ("p.py",)
     assert config.inputs == ("name",)
-    assert config.tools == ("crm",)
+    assert config.tools == {"crm": {"url": "https://crm.example"}}
     assert config.name_case == "camelCase"
     assert config.fail_on == "error"
     assert config.directory == str(tmp_path)

@@ -521,8 +521,8 @@ def test_on_a_terminal_it_is_asked_about(open_call: str, data: Path) -> None:
         terminal.type("/quit")
         assert terminal.code() == 0
     with Terminal(data, "chat", open_call, "--resume", "s") as terminal:
-        terminal.wait_for_prompt()
-        terminal.type("/continue")
+        terminal.wait("Repeat it?")
+        terminal.type("yes")
         terminal.wait("is not connected")
         terminal.type("ten")
         terminal.type("/quit")

@@ -566,6 +566,21 @@ def test_a_stream_of_junk(chunk: str) -> None:
         assert "\n" not in failed.error
 
 
+@pytest.mark.parametrize("number", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_server_that_sends_on_is_not_followed(number: int, streams: bool) -> None:
+    """What is said, and the key, go to the address that was allowed and to no other."""
+    with Server() as other:
+        there = {"location": f"http://me:{FAKE}@127.0.0.1:{other.port}/v1/chat?key={FAKE}"}
+        with Server(Answer(status=number, raw="{}", headers=there)) as server:
+            chat = Chat(AGENT, "a", provider=served(server, streams=streams))
+            error = events(chat, Failed)[0].error
+            assert f"sends on to http://127.0.0.1:{other.port}/v1/chat ({number})" in error
+            assert "which is not followed; is the address right?" in error
+            assert len(server.requests) == 1
+        assert other.requests == []
+
+
 def test_an_error_inside_of_a_stream() -> None:
     error = 'data: {"error": {"message": "out of memory"}}\n\n'
     with Server(*[Answer(raw=error, content_type="text/event-stream")] * 4) as server:

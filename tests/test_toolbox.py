@@ -295,7 +295,7 @@ def test_what_was_recorded_plays_without_a_server(mark: str) -> None:
         "say": "hi",
         "replies": [
             {"calls": [{"s.who": {}}]},
-            {"result": {"error": "the person does not allow this call"}},
+            {"denied": "the person does not allow this call"},
             {"calls": [{"s.read": {"path": "a"}}]},
             {"result": "the text of a"},
             {"reply": "Done."},

@@ -192,11 +192,49 @@ def test_ctrl_c_in_a_call(fault: str, mark: str, tmp_path: Path) -> None:
             time.sleep(0.3)
             terminal.press("C-c")
             terminal.wait("stopped; what was said is kept (Ctrl-C again leaves)")
+            terminal.wait("s.do was called and may have done its work; /continue or another line")
             terminal.wait("use>")
         terminal.press("C-c")
         terminal.press("C-c")
         assert terminal.code() == 130
     assert gone(mark) == []
+
+
+@SCREEN
+def test_a_call_that_was_stopped_is_not_repeated_unasked(mark: str, tmp_path: Path) -> None:
+    """Ctrl-C in a call, then `--resume`, as often as the person says no: as after a crash."""
+    log = tmp_path / "log"
+    path = written(tmp_path, {"s": bad("mute", mark, log)}, tool="s.do")
+    words = ("chat", path, "--allow-tools", "all")
+    with Terminal(tmp_path, *words, "--task-id", "t", columns=160) as terminal:
+        terminal.type("hi")
+        terminal.wait("[use] what:")
+        terminal.press("x", "Enter")
+        terminal.wait_until(log.exists, "the call")
+        terminal.press("C-c")
+        terminal.wait("may have done its work")
+        terminal.press("C-d")
+        assert terminal.code() == 0
+    log.unlink()
+    for _ in range(2):
+        piped = command(
+            "chat", path, "--resume", "t", "--allow-tools", "all",
+            env={"STATECLI_DATA": str(tmp_path)}, stdin=b"hi\nx\n",
+        )  # fmt: skip
+        assert piped.returncode == 2
+        assert b"s.do was being called when this session stopped" in piped.stderr
+        with Terminal(tmp_path, *words, "--resume", "t", columns=160) as terminal:
+            terminal.wait("and may have done its work. Repeat it? (yes or no)")
+            terminal.type("no")
+            terminal.wait("'use' waits: /continue runs it, /goto STATE leaves it")
+            terminal.press("C-d")
+            assert terminal.code() == 0
+    assert not log.exists()
+    with Terminal(tmp_path, *words, "--resume", "t", columns=160) as terminal:
+        terminal.type("yes")
+        terminal.wait("[use] what:")
+        terminal.press("C-d")
+        assert terminal.code() == 0
 
 
 @SCREEN

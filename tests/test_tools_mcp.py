@@ -269,8 +269,10 @@ def test_one_that_does_not_want_to_end(mark: str) -> None:
     assert time.monotonic() - begun < 20
 
 
-def test_what_a_server_started_goes_with_it(mark: str, tmp_path: Path) -> None:
-    assert talk(bad("spawns", mark, tmp_path / "pid"), ("do", {"what": "x"}))[0].ok
+@pytest.mark.parametrize("fault", ["spawns", "daemon"])
+def test_what_a_server_started_goes_with_it(fault: str, mark: str, tmp_path: Path) -> None:
+    """Also what has left its session and its parent, twice over."""
+    assert talk(bad(fault, mark, tmp_path / "pid"), ("do", {"what": "x"}))[0].ok
     assert left(mark) == []
     assert (tmp_path / "pid").read_text()
 
@@ -324,7 +326,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("fault", ["mute", "stubborn", "spawns"])
+@pytest.mark.parametrize("fault", ["mute", "stubborn", "spawns", "daemon"])
 @pytest.mark.parametrize(
     "end",
     ["os.kill(os.getpid(), signal.SIGKILL)", "os._exit(9)", "raise SystemExit(0)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import sys
 from collections.abc import Callable
 from typing import Protocol
@@ -40,6 +41,9 @@ class Lines(Protocol):
     def close(self) -> bool:
         """End a read that waits, as if the input had ended; False where none does."""
 
+    def unread(self) -> bool:
+        """Whether lines are there that nobody has read."""
+
     async def read(self, prompt: str) -> str: ...
     async def __call__(self, question: Question) -> str: ...
 
@@ -62,6 +66,15 @@ class PipedLines:
     def close(self) -> bool:
         """A blocking read is ended by raising out of the signal (`Talk`)."""
         return False
+
+    def unread(self) -> bool:
+        """Whether lines are there that nobody has read; waits for none."""
+        source = sys.stdin.buffer if sys.stdin is not None else None
+        try:
+            ready = source is not None and bool(select.select([source], [], [], 0)[0])
+        except (OSError, ValueError):  # no descriptor, or one of Windows
+            return False
+        return ready and bool(source and source.readline().strip())
 
     async def read(self, prompt: str) -> str:
         """The next line; the prompt is for terminals."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statecli.chat import views
-from statecli.session.session import digest
 from statecli.text.whole_file import write_file
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def conversation(talk: Talk, file: str) -> str:
     return write(
         [_ordered(turn) for turn in talk.recording.turns if turn],
         graph=_seen_from(file, talk.session.path),
-        digest=digest(stored.text) if stored is not None else "",
+        digest=stored.digest if stored is not None else "",
         about=f"session {talk.session.run}",
         lines=file.endswith(".jsonl"),
         data=talk.recording.clean(views.given(talk.session)),

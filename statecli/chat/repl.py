@@ -19,6 +19,7 @@ from statecli.chat import views
 from statecli.chat.complete import Answers, CommandWords
 from statecli.chat.lines import Host, Struck
 from statecli.chat.screen import Screen
+from statecli.llm.scrub import Veil, known_secrets
 from statecli.model.graph import Graph
 from statecli.model.ports import EndOfInput, Question
 from statecli.text.excerpt import harmless
@@ -100,6 +101,10 @@ class TerminalLines:
                 return True
         return False
 
+    def unread(self) -> bool:
+        """What is typed is read."""
+        return False
+
     async def read(self, prompt: str) -> str:
         """One line (or several, with Alt-Enter). Raises EndOfInput on Ctrl-D at an empty prompt,
         Struck on Ctrl-C."""
@@ -145,6 +150,13 @@ class TerminalLines:
         return "  ".join(filter(None, parts))[: max(width - 1, 1)]
 
 
+class _Kept(FileHistory):
+    """The file, without the secrets of the environment that were typed."""
+
+    def store_string(self, string: str) -> None:
+        super().store_string(Veil(known_secrets()).text(string))
+
+
 def _ascii(text: str) -> str:
     return harmless(text).encode("ascii", "replace").decode()
 
@@ -155,5 +167,5 @@ def _history(path: Path | None) -> History:
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(mode=0o600)
-            return FileHistory(str(path))
+            return _Kept(str(path))
     return InMemoryHistory()

@@ -117,6 +117,9 @@ class Talk:
 
         with signals(strike, leave):
             if self.script is not None:
+                if self.lines.unread():
+                    told = "its lines come from there, not from standard input"
+                    self.screen.notes(f"{self.script.label}: {told}")
                 return await self.play(self.script)
             if self.snapshot.status == "running":
                 await self.go(None)
@@ -194,14 +197,21 @@ class Talk:
             await self._task
         except asyncio.CancelledError:
             self.screen.struck()
+            self._stopped()
             chat = asyncio.current_task()
             if chat is None or chat.cancelling():  # not this step only: the chat itself
                 raise
-            self.recording.gap = "a step was stopped"
             self._struck = True
             self.screen.notes("stopped; what was said is kept (Ctrl-C again leaves)")
+            called = ", ".join(dict.fromkeys(c.tool for c in self.session.open_step().calls))
+            if called:
+                self.screen.notes(
+                    f"{called} was called and may have done its work; /continue or another line "
+                    "begins the step anew"
+                )
         except KeyboardInterrupt:
             self.screen.struck()
+            self._stopped()
             raise
         finally:
             self._task = None
@@ -214,6 +224,13 @@ class Talk:
             self.record.write()
         if self.lines.dry or (self.halted and not self.terminal):
             self.leaving = True
+
+    def _stopped(self) -> None:
+        """Keep what there is of a step that was stopped, as far as a file can say where."""
+        if self.snapshot.branches or not self.recording.stopped:
+            self.recording.gap = "a step was stopped"
+        if self.record is not None:
+            self.record.write()
 
     async def _go(self, line: str | None) -> None:
         stream = self.session.send(self.world, line, before=self._before, after=self._after)

@@ -38,9 +38,9 @@ def main(argv: Sequence[str]) -> int:
         return _main(list(argv))
     except Unable as problem:
         # It may quote a file from a stranger: a setting, the name of a state.
-        tell(plain(f"statecli: {problem.message}"))
+        _tell(f"statecli: {problem.message}")
         if problem.hint:
-            tell(plain(f"  {problem.hint}"))
+            _tell(f"  {problem.hint}")
         return 2
     except KeyboardInterrupt:
         tell("interrupted")
@@ -49,12 +49,22 @@ def main(argv: Sequence[str]) -> int:
         hush()
         return 0
     except Exception as error:
-        if "--debug" in argv:
-            raise
         kind = type(error).__name__
-        tell(plain(f"statecli: this is a fault of statecli itself: {kind}: {error}"))
-        tell("  --debug shows where; please report it")
+        _tell(f"statecli: this is a fault of statecli itself: {kind}: {error}")
+        if "--debug" in argv:
+            import traceback
+
+            _tell(traceback.format_exc().rstrip())
+        else:
+            tell("  --debug shows where; please report it")
         return 2
+
+
+def _tell(text: str) -> None:
+    """Say what went wrong, without the secrets that it may quote."""
+    from statecli.llm.scrub import Veil, known_secrets
+
+    tell(plain(Veil(known_secrets()).text(text)))
 
 
 def _main(argv: list[str]) -> int:

@@ -6,9 +6,9 @@ import argparse
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from statecli.cli.one_graph import spare
+from statecli.cli.one_graph import named, spare
 from statecli.cli.output import tell, wants_color, write
 from statecli.cli.running import Opened, custom_kinds, data_folder, near, open_graph, open_store
 from statecli.model.nearest import did_you_mean
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from statecli.chat.talk import Stops
     from statecli.cli.opening import Held
     from statecli.engine.advance import Custom
+    from statecli.llm.scrub import Veil
     from statecli.model.graph import Graph
     from statecli.model.ports import Store
     from statecli.session.session import Session
@@ -112,8 +113,14 @@ def run(args: argparse.Namespace) -> int:
     for option, file in (("--record", args.record), ("--trace", args.trace)):
         spare(option, file, args.graph)
     spare("--trace", args.trace, args.record)
+    named(args)
+    if args.record:
+        from statecli.text.whole_file import may_write
+
+        may_write(args.record)  # before there is a session
     if args.record and (args.resume is not None or args.fork):
-        raise Unable("--record keeps a conversation from its beginning", "begin a new session")
+        way = "begin a new session; statecli sessions export ID writes what happened in one"
+        raise Unable("--record keeps a conversation from its beginning", way)
     if args.input and (args.resume is not None or args.fork):
         raise Unable("--input gives values to a new session", "/set changes one in a chat")
     opened = open_graph(args)
@@ -134,6 +141,7 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     from statecli.cli.models import Models
     from statecli.cli.tooling import toolbox
     from statecli.llm.asking import WAY_OUT
+    from statecli.llm.scrub import Veil, known_secrets
     from statecli.model.ports import EndOfInput, NotAllowed, Unanswered
     from statecli.session.world import SessionWorld
 
@@ -141,8 +149,9 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
     custom = custom_kinds(opened, args)
     typed = sys.stdin is not None and sys.stdin.isatty()
     terminal = typed and sys.stdout.isatty() and not args.json
-    say = tell if args.json else show
-    lines, screen = _ends(args, graph, terminal=terminal)
+    shown = Shown(Veil(known_secrets()))
+    say = shown.noted if args.json else shown.said
+    lines, screen = _ends(args, graph, shown, terminal=terminal)
     models = Models(
         opened,
         model=args.model or "",
@@ -188,7 +197,7 @@ async def _talk(args: argparse.Namespace, opened: Opened) -> int:
         await box.close()
         if talk is not None and talk.snapshot.status != "ended" and args.store != "memory":
             run_ = talk.session.run
-            tell(f"session {run_}; go on with: {_again(args, run_)}")
+            shown.noted(f"session {run_}; go on with: {_again(args, run_)}")
         if talk is not None:
             await talk.close()
         held.release()
@@ -229,22 +238,39 @@ def _stops(args: argparse.Namespace) -> Stops:
     return Stops(set(args.halt_before), set(args.halt_after), args.step, passing=resumed)
 
 
-def _ends(args: argparse.Namespace, graph: Graph, *, terminal: bool) -> tuple[Lines, Screen]:
+class Shown(NamedTuple):
+    """What a person gets to see: no secret of the environment is in it."""
+
+    veil: Veil
+
+    def said(self, text: str) -> None:
+        show(self.veil.text(text))
+
+    def noted(self, text: str) -> None:
+        tell(self.veil.text(text))
+
+    def raw(self, text: str) -> None:
+        write([self.veil.text(text)])
+
+
+def _ends(
+    args: argparse.Namespace, graph: Graph, shown: Shown, *, terminal: bool
+) -> tuple[Lines, Screen]:
     """Where lines come from and where events go."""
     if terminal:
         from statecli.chat.repl import TerminalLines
         from statecli.chat.terminal import TerminalScreen
 
         color = wants_color(args.no_color)
-        shown = TerminalScreen(graph, lambda text: write([text]), color=color)
+        screen = TerminalScreen(graph, shown.raw, color=color)
         kept = data_folder() / "history"
-        return TerminalLines(graph, shown, color=color, history=kept), shown
+        return TerminalLines(graph, screen, color=color, history=kept), screen
     from statecli.chat.lines import PipedLines
     from statecli.chat.screen import Screen, SilentScreen
 
     if args.json:
-        return PipedLines(tell), SilentScreen(graph, tell, tell)
-    return PipedLines(show), Screen(graph, show, tell, moves=False)
+        return PipedLines(shown.noted), SilentScreen(graph, shown.noted, shown.noted)
+    return PipedLines(shown.said), Screen(graph, shown.said, shown.noted, moves=False)
 
 
 def _traced(args: argparse.Namespace, store: Store) -> Store:
@@ -288,8 +314,10 @@ def _again(args: argparse.Namespace, run_: str) -> str:
     words = ["statecli", "chat", near(args.graph), "--resume", run_]
     if args.store:
         words += ["--store", args.store]
-    if args.model and not args.model.startswith(("script:", "replay:")):
-        words += ["--model", args.model]
+    if args.model:
+        # A file has said all that it says.
+        played = args.model.startswith(("script:", "replay:"))
+        words += ["--model", "NAME" if played else args.model]
     if args.base_url:
         from statecli.llm.servers import shown
 

@@ -33,6 +33,9 @@ _TURNS = 30
 
 def checked(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant. Raises Unable; fills in what is not said."""
+    from statecli.cli.one_graph import named
+
+    named(args)
     for name, others in _BESIDE.items():
         if _given(args, name) and not any(_given(args, other) for other in others):
             words = " or ".join(map(_option, others))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statecli.cli.running import Opened, data_folder, own_config
@@ -120,7 +119,7 @@ class Models:
         )
         if self.opened is not None:
             config = self.opened.config
-            own = not _beside(config, self.opened.path)
+            own = not config.beside(self.opened.path)
             levels.append(Level(f"from {config.file}", config.model, own))
         return [*levels, Level(f"from {self.own.file}", self.own.model)]
 
@@ -242,13 +241,6 @@ def _plays_itself(name: str) -> bool:
 def named(name: str, origin: str = "from --model") -> Provider:
     """The provider of a name, for a command that has no graph to look at."""
     return _plays(name) if _plays_itself(name) else Models().named(name, origin)
-
-
-def _beside(config: Config, path: str) -> bool:
-    """Whether a config came with a graph: it stands in a folder around it."""
-    if config.directory is None:
-        return False
-    return Path(path).resolve().is_relative_to(Path(config.directory).resolve())
 
 
 def _thing(wanted: Wanted) -> str:

@@ -48,6 +48,14 @@ def spare(option: str, written: str | None, kept: str | None) -> None:
         raise Unable(f"{option} {written}: this would overwrite {kept}", "name another file")
 
 
+def named(args: argparse.Namespace) -> None:
+    """Raises Unable for a model or an address that is named and empty: nothing else takes its
+    place unasked."""
+    for option, name in (("--model", args.model), ("--base-url", args.base_url)):
+        if name is not None and not name.strip():
+            raise Unable(f"{option}: nothing is named", f"leave {option} out, or name one")
+
+
 def config_of(args: argparse.Namespace, path: str) -> Config:
     """The settings of the graph's folder, without options for rules."""
     return settings_of(args).of(path)

@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from statecli.chat.screen import cut
 from statecli.cli.output import tell
 from statecli.cli.running import Opened, data_folder
 from statecli.kernel.apply import apply
 from statecli.kernel.reducers import Misfit
 from statecli.llm import asking
 from statecli.llm.script import ScriptProvider
-from statecli.model.event import Event, Waiting
+from statecli.model.event import Answered, Event, Waiting
 from statecli.model.nearest import did_you_mean
 from statecli.model.ports import EndOfInput
 from statecli.model.snapshot import Snapshot
@@ -132,10 +133,10 @@ async def resume(
     left = session.open_step()
     if left.text:
         show(f"(interrupted) {left.text}")
-    again = not left.calls or await _repeated(session, left, ask, terminal=terminal)
-    session.recover(note)
-    if not again:
-        session.interrupt()
+    if not left.calls or await _repeated(session, left, ask, terminal=terminal):
+        session.recover(note)
+    else:
+        session.set_aside(note)
         tell(f"'{plain(session.snapshot.state)}' waits: /continue runs it, /goto STATE leaves it")
     return session
 
@@ -212,10 +213,12 @@ def _fork_points(graph: Graph, store: Store, stored: Stored) -> str:
 
 
 def show_last(session: Session, show: Callable[[str], None], count: int = 4) -> None:
-    """The last messages of a session that is gone on with."""
+    """The last messages of a session that is gone on with; those that were cut off say so."""
+    said = (event.body for event in session.store.events(session.run))
+    partial = {body.id: cut(body) for body in said if isinstance(body, Answered)}
     for message in (session.snapshot.data.get("messages") or ())[-count:]:
         role = "> " if message.get("role") == "user" else ""
-        show(f"{role}{message.get('content')}")
+        show(f"{role}{message.get('content')}{partial.get(message.get('id'), '')}")
 
 
 def changed(before: str, after: str, path: str) -> str:

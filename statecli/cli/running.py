@@ -6,11 +6,13 @@ import argparse
 import math
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from statecli.cli.output import tell
 from statecli.config import Config
+from statecli.model.data import is_map
 from statecli.model.unable import Unable
 from statecli.text.excerpt import plain
 
@@ -54,12 +56,14 @@ def own_config() -> Config:
 
 
 class Opened(NamedTuple):
-    """A graph that may be run, as it was named and as its text says, with its settings."""
+    """A graph that may be run, as it was named and as its text says, with its settings. Its tools
+    are also those of the configs: `lent` says where each of them comes from."""
 
     path: str
     text: str
     graph: Graph
     config: Config
+    lent: Mapping[str, Config] = {}
 
 
 def open_graph(args: argparse.Namespace) -> Opened | None:
@@ -72,6 +76,9 @@ def open_graph(args: argparse.Namespace) -> Opened | None:
     path: str = args.graph
     data = content(path)
     config = config_of(args, path)
+    mine = own_config()
+    lent = {name: one for one in (mine, config) for name in one.tools}
+    config = config._replace(tools={**mine.tools, **config.tools})
     loaded = load(path.removeprefix("./"), data, config.form(path))
     errors = [d for d in lint(loaded, config) if d.severity == "error"]
     graph = loaded.graph
@@ -82,7 +89,11 @@ def open_graph(args: argparse.Namespace) -> Opened | None:
         return None
     if not graph.states:
         raise Unable(f"{path}: there is no state to begin with")
-    return Opened(path, loaded.document.text, _limited(graph, args), config)
+    declared = graph.settings.get("tools")
+    if config.tools and (declared is None or is_map(declared)):
+        graph = graph.with_settings(tools={**config.tools, **(declared or {})})
+        lent = {name: one for name, one in lent.items() if name not in (declared or {})}
+    return Opened(path, loaded.document.text, _limited(graph, args), config, lent)
 
 
 def _limited(graph: Graph, args: argparse.Namespace) -> Graph:

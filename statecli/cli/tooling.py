@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def toolbox(args: argparse.Namespace, opened: Opened, ask: Ask, screen: Screen) -> Toolbox:
-    """The tools that the graph declares; none of them is connected yet."""
+    """The tools that the graph and the configs declare; none of them is connected yet. What the
+    person's own config says is their word; another is no more trusted than the graph."""
 
     def connecting(text: str) -> None:
         screen.calls = True
@@ -42,6 +43,8 @@ def toolbox(args: argparse.Namespace, opened: Opened, ask: Ask, screen: Screen) 
         plugins=args.allow_plugins,
         tell=tell,
         connecting=connecting,
+        folders={name: config.directory or "" for name, config in opened.lent.items()},
+        own=frozenset(n for n, c in opened.lent.items() if not c.beside(opened.path)),
     )
     box.allowance = _allowed(args.allow_tools, box)
     return box
@@ -55,9 +58,7 @@ def _allowed(words: list[str], box: Toolbox) -> Allowance:
         if name != "all" and not {server, name} & box.declared.keys():
             listed = ", ".join(box.declared) or "none"
             way = did_you_mean(server, box.declared) or f"there are: {listed}; or ask, or all"
-            raise Unable(
-                f"--allow-tools {plain(name)}: the graph declares no such tool", plain(way)
-            )
+            raise Unable(f"--allow-tools {plain(name)}: no such tool is declared", plain(way))
     allowance = Allowance([n for n in names if n != "all"], everything="all" in names)
     for entry in box.entries.values():
         if not entry.python and allowance.starts(entry.name) and find_spec("mcp") is None:

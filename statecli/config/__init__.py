@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,8 +28,9 @@ class Config(NamedTuple):
     """Settings for one graph. Empty means the default; see `cli.md` for the keys' meaning.
 
     `severity` maps a rule to error, warning, info or off. `model` has the keys of `model` in a
-    graph; `trust` are hosts that may get a key whoever names them. `directory` is the folder of
-    the file the settings came from (patterns are relative to it), None without a file.
+    graph; `tools` are entries as a graph has them (empty where only a name is listed); `trust` are
+    hosts that may get a key whoever names them. `directory` is the folder of the file the settings
+    came from (patterns are relative to it), None without a file.
     """
 
     select: tuple[str, ...] = ()
@@ -43,13 +45,20 @@ class Config(NamedTuple):
     waiting_kinds: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
+    tools: Mapping[str, Mapping[str, Any]] = _NONE
     name_case: str = ""
     model: Mapping[str, Any] = _NONE
     store: str = ""
     trust: tuple[str, ...] = ()
     directory: str | None = None
     file: str = ""
+
+    def beside(self, path: str) -> bool:
+        """Whether it came with a graph, and so maybe from a stranger: it stands in a folder around
+        it."""
+        if self.directory is None:
+            return False
+        return Path(path).resolve().is_relative_to(Path(self.directory).resolve())
 
     def excludes(self, path: str) -> bool:
         """Whether `exclude` names a file or a folder (with a slash at its end) around it."""

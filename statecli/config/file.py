@@ -99,7 +99,7 @@ class _Reader:
             "waiting-kinds": self.texts,
             "inputs": self.names,
             "plugins": self.texts,
-            "tools": self.names,
+            "tools": self.tools,
             "name-case": self.case,
             "model": self.model,
             "store": self.word,
@@ -157,6 +157,20 @@ class _Reader:
         """Whom to trust is not for the folder of a graph to say."""
         hint = "put it into your own config.toml, or set STATECLI_TRUST"
         raise self.wrong((key,), f"'{key}' counts only in your own config", hint)
+
+    def tools(self, key: str, value: object) -> dict[str, dict[str, object]]:
+        """Tools as a graph declares them, a table by name; or a list of names alone."""
+        if not isinstance(value, dict):
+            return {name: {} for name in self.texts(key, value)}
+        for name, entry in value.items():
+            if not isinstance(entry, dict):
+                said = f"'{name}' must be a table, here it is {described(entry)}"
+                raise self.wrong((key, name), said, f'{name} = {{command = ["..."]}}, or a url')
+            for item in entry:
+                if item not in OBJECTS["tool"]:
+                    hint = did_you_mean(item, OBJECTS["tool"])
+                    raise self.wrong((key, name, item), f"a tool has no '{item}'", hint)
+        return value
 
     def names(self, key: str, value: object) -> tuple[str, ...]:
         """A list of names, or a table by name."""

@@ -37,7 +37,7 @@ from statecli.model.event import (
 )
 from statecli.model.graph import WAITING_KINDS, Graph, State, Transition
 from statecli.model.guard import GuardMissingField
-from statecli.model.ports import AuthRequired, EndOfInput, ModelError, Unanswered, World
+from statecli.model.ports import AuthRequired, EndOfInput, ModelError, Stopped, Unanswered, World
 from statecli.model.snapshot import Snapshot
 
 #: Asked with the snapshot; True stops the run there. One that waits for something is awaited.
@@ -60,8 +60,9 @@ class Engine:
     `before` is asked before each body, `after` once a body is done and its route chosen; True
     stops there, resumable (breakpoints, step mode, `halt_before` and `halt_after`). `hold` may keep
     a run that has one token where it is after a body, for somebody else to move it. `since` is when
-    the run would have begun if it had never rested, for the limit `timeout`. `error` is what the
-    last body raised; `alone`: nobody was there to answer it.
+    the run would have begun if it had never rested, for the limit `timeout`. `clean` is what
+    becomes of each event before it counts. `error` is what the last body raised; `alone`: nobody
+    was there to answer it.
     """
 
     def __init__(
@@ -75,10 +76,11 @@ class Engine:
         after: Stop | None = None,
         since: float | None = None,
         hold: Hold | None = None,
+        clean: Callable[[Body], Body] | None = None,
     ) -> None:
         self.graph = graph
         self.world = world
-        self.to = Recorder(graph, snapshot)
+        self.to = Recorder(graph, snapshot, clean)
         self.custom = custom or Custom()
         self.before = before
         self.after = after
@@ -140,7 +142,7 @@ class Engine:
         """An engine for one body of one branch, seen alone; `at_work` others run meanwhile."""
         found = Engine(
             self.graph, snapshot, self.world, custom=self.custom, before=self.before,
-            after=self.after, since=self.since,
+            after=self.after, since=self.since, clean=self.to.clean,
         )  # fmt: skip
         found._ran, found._at_work = self._ran, at_work
         return found
@@ -182,6 +184,8 @@ class Engine:
             self._interrupted(name, "no answer fitted")
         except OutOfTime:
             pass  # recorded where it struck
+        except Stopped:
+            raise
         except AuthRequired as error:
             here = self.to.token(self.number).state
             told = Unauthorized(self.number, here, error.service, error.url, error.text)
@@ -260,6 +264,8 @@ class Engine:
         asked = Choice(step, routes)
         async for piece in asked.run():
             yield piece
+        if self.snapshot.status != "running":
+            return
         names, answers = tuple(route.target for route in routes), tuple(asked.answers)
         if asked.route is None:
             self._unchosen(origin, names)
@@ -327,6 +333,8 @@ class Engine:
         asked = Choice(step, options, self._strays(state, options), step.answered)
         async for piece in asked.run():
             yield piece
+        if self.snapshot.status != "running":
+            return  # a budget was used up in the middle of it
         names = tuple(route.target for route in options)
         if asked.route is None:
             self._unchosen(state.name, names)

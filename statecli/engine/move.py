@@ -90,7 +90,8 @@ def _move_all(
         take(to, number, state, routes[0], trials, by=by)
         return
     numbers = tuple(range(number + 1, number + 1 + len(routes)))
-    trial = Recorder(to.graph, to.snapshot)  # a filter may raise: then nothing has happened
+    # A filter may raise: then nothing has happened.
+    trial = Recorder(to.graph, to.snapshot, to.clean)
     for route in routes:
         trial.emit(Chose(number, state.name, route.target, route.number, trials, by="all"))
         trials = ()

@@ -8,12 +8,12 @@ from typing import Any
 
 from statecli.kernel.reducers import taken
 from statecli.kernel.values import Unfit, fits
-from statecli.kinds.calling import offered, worked
+from statecli.kinds.calling import own_tools, worked
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import delta_schema
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Refused
-from statecli.model.ports import Exchange, ModelError, ToolSpec
+from statecli.model.ports import Exchange, ModelError
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
@@ -21,11 +21,8 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
     that does not fit is asked for once more."""
     state = step.state
     prompt = system_prompt(step.graph, state, step.snapshot, step.world.known_skills())
-    listed = state.settings.get("tools")
-    tools: tuple[ToolSpec, ...] = ()
-    if isinstance(listed, list) and listed:
-        tools = await offered(step, listed)
-        yield None
+    tools = await own_tools(step)
+    yield None
     done: list[Exchange] = []
     if not state.writes:
         async for piece in worked(step, step.request("reply", prompt, tools=tools), done):

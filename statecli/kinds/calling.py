@@ -112,6 +112,12 @@ class Calling:
         yield None
 
 
+async def own_tools(step: Step) -> tuple[ToolSpec, ...]:
+    """Those that a state lists: its model may call them before it answers."""
+    listed = step.state.settings.get("tools")
+    return await offered(step, listed) if isinstance(listed, list) and listed else ()
+
+
 async def offered(step: Step, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
     """The tools that a state may use, and what happened while they were looked for."""
     try:

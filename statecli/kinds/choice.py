@@ -7,13 +7,14 @@ import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
+from statecli.kinds.calling import own_tools, worked
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import choice_schema
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Refused
 from statecli.model.graph import Graph, Transition
 from statecli.model.guard import fold
-from statecli.model.ports import Option
+from statecli.model.ports import Exchange, Option
 
 #: How often the model is asked.
 ATTEMPTS = 2
@@ -49,6 +50,10 @@ class Choice:
         if self.answered is not None:
             self._take(self.answered, names)
         note = self._refusal(names) if self.answers and self.route is None else ""
+        # A decision answers with nothing but its choice: before that its tools are of use.
+        tools = await own_tools(step) if step.state.kind == "decision" else ()
+        yield None
+        done: list[Exchange] = []
         while self.route is None and len(self.answers) < ATTEMPTS:
             if note:
                 step.emit(Refused(step.number, step.state.name, "choice", note))
@@ -59,9 +64,12 @@ class Choice:
                 options=options_of(step.graph, self.routes),
                 schema=choice_schema(names),
                 note=note,
+                tools=tools,
             )
-            async for piece in step.ask(request, shown=False):
+            async for piece in worked(step, request, done, shown=False):
                 yield piece
+            if step.snapshot.status != "running":
+                return
             given = step.answer.value if step.answer.value is not None else step.answer.text
             self._take(given, names)
             note = self._refusal(names)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from statecli.kinds.calling import offered, worked
+from statecli.kinds.calling import own_tools, worked
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import step_schema
 from statecli.kinds.step import Delta, Step
-from statecli.model.ports import ToolSpec
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
@@ -30,7 +29,8 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
         if succeeded:
             number += 1
             step.change({"plan_step": number})
-        text = step.answer.text or (value.get("reply") if isinstance(value, dict) else "")
+        reply = value.get("reply") if isinstance(value, dict) else ""
+        text = step.answer.text or (reply if isinstance(reply, str) else "")
         step.say(f"{text or note}{'' if succeeded else ' (failed)'}")
     targets = [route.target for route in state.transitions]
     others = [name for name in targets if name != state.name]
@@ -41,11 +41,8 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
 
 async def _carried_out(step: Step, note: str) -> AsyncIterator[Delta | None]:
     """The model works on one step, with the tools of the state, until it answers without a call."""
-    listed = step.state.settings.get("tools")
-    tools: tuple[ToolSpec, ...] = ()
-    if isinstance(listed, list) and listed:
-        tools = await offered(step, listed)
-        yield None
+    tools = await own_tools(step)
+    yield None
     prompt = system_prompt(step.graph, step.state, step.snapshot)
     request = step.request("step", prompt, schema=step_schema(), note=note, tools=tools)
     async for piece in worked(step, request, [], note):

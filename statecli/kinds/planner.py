@@ -5,18 +5,29 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+from statecli.kinds.calling import own_tools, worked
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import plan_schema
 from statecli.kinds.step import Delta, Step, asked_twice
+from statecli.model.ports import Exchange, Request
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
-    """Writes `plan`, `plan_step` and `needs_permission`; with permission only waiting targets. An
-    answer that is no plan is asked for once more."""
+    """With `tools` the model may call them first. Writes `plan`, `plan_step` and
+    `needs_permission`; with permission only waiting targets. An answer that is no plan is asked for
+    once more."""
     prompt = system_prompt(step.graph, step.state, step.snapshot)
-    request = step.request("plan", prompt, schema=plan_schema())
-    async for piece in asked_twice(step, request, _misfit):
+    tools, done = await own_tools(step), list[Exchange]()
+    yield None
+    request = step.request("plan", prompt, schema=plan_schema(), tools=tools)
+
+    def works(asked: Request) -> AsyncIterator[Delta | None]:
+        return worked(step, asked, done, shown=False)
+
+    async for piece in asked_twice(step, request, _misfit, works):
         yield piece
+    if step.snapshot.status != "running":
+        return
     value = step.answer.value
     steps: list[str] = value["steps"]
     permission = bool(value.get("needs_permission"))

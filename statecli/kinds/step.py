@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from statecli.kernel.change import change
@@ -179,20 +179,25 @@ class OutOfTime(Exception):
     """The limit `timeout` struck while a model was at work; that is recorded already."""
 
 
+#: Asks a model something, and goes on until it has answered.
+Asks = Callable[[Request], AsyncIterator[Delta | None]]
+
+
 async def asked_twice(
-    step: Step, request: Request, misfit: Callable[[Any], str]
+    step: Step, request: Request, misfit: Callable[[Any], str], ask: Asks | None = None
 ) -> AsyncIterator[Delta | None]:
     """Ask for a value, and once more where it does not fit (`misfit` says why). Raises ModelError
-    where it still does not."""
-    async for piece in step.ask(request, shown=False):
+    where it still does not. Afterwards the run may be stopped, where `ask` may."""
+    asks = ask or partial(step.ask, shown=False)
+    async for piece in asks(request):
         yield piece
     reason = misfit(step.answer.value)
-    if not reason:
+    if not reason or step.snapshot.status != "running":
         return
     step.emit(Refused(step.number, step.state.name, "answer", reason))
-    async for piece in step.ask(request._replace(note=reason), shown=False):
+    async for piece in asks(request._replace(note=reason)):
         yield piece
-    reason = misfit(step.answer.value)
+    reason = misfit(step.answer.value) if step.snapshot.status == "running" else ""
     if reason:
         raise ModelError(reason)
 

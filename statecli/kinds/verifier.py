@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from statecli.kernel.choose import Ask, Take, choose
+from statecli.kinds.calling import own_tools, worked
 from statecli.kinds.choice import options_of
 from statecli.kinds.prompt import system_prompt
 from statecli.kinds.schemas import verdict_schema
@@ -13,8 +14,8 @@ from statecli.model.graph import Transition
 
 
 async def run(step: Step) -> AsyncIterator[Delta | None]:
-    """`next` of the answer is the choice, where it names an option. With no way to go there is
-    nothing to ask."""
+    """With `tools` the model may call them first. `next` of the answer is the choice, where it
+    names an option. With no way to go there is nothing to ask."""
     choice = choose(step.graph, step.snapshot, step.token)
     routes: tuple[Transition, ...] = ()
     if isinstance(choice, Ask):
@@ -23,14 +24,19 @@ async def run(step: Step) -> AsyncIterator[Delta | None]:
         routes = (choice.transition,)
     if not routes:
         return
+    tools = await own_tools(step)
+    yield None
     request = step.request(
         "verdict",
         system_prompt(step.graph, step.state, step.snapshot),
         schema=verdict_schema([route.target for route in routes]),
         options=options_of(step.graph, routes),
+        tools=tools,
     )
-    async for piece in step.ask(request, shown=False):
+    async for piece in worked(step, request, [], shown=False):
         yield piece
+    if step.snapshot.status != "running":
+        return
     value = step.answer.value
     if isinstance(value, dict):
         reason = value.get("reason")

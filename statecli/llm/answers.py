@@ -4,6 +4,7 @@ reply inside of that while it still comes."""
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,7 +28,7 @@ def value_in(text: str, schema: Mapping[str, Any] | None) -> Any:
     text = text[:_LARGEST].strip()
     if text.startswith("{"):
         try:
-            whole = json.loads(text)
+            whole = strict(text)
         except (ValueError, RecursionError):
             pass
         else:
@@ -38,8 +39,22 @@ def value_in(text: str, schema: Mapping[str, Any] | None) -> Any:
     return found[0] if found and all(item == found[0] for item in found) else None
 
 
+def strict(text: str) -> Any:
+    """What a text is as JSON. ValueError where it is none: NaN and numbers without end are not."""
+    return json.loads(text, parse_constant=_no_json, parse_float=_float)
+
+
+def _no_json(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _float(text: str) -> float:
+    found = float(text)
+    return found if math.isfinite(found) else _no_json(text)
+
+
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_constant=_no_json, parse_float=_float)
     at, tried = text.find("{"), 0
     while at >= 0 and tried < 200:
         tried += 1

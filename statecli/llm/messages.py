@@ -15,6 +15,8 @@ from statecli.model.ports import Exchange, Option, Request, ToolSpec
 
 #: Requests whose answer is text for the person.
 SPOKEN = ("reply", "turn", "delta", "step")
+#: Requests before whose answer tools may be called.
+WORKED = (*SPOKEN, "plan", "verdict", "choice")
 #: Requests that show a model nothing of the conversation but what stands in their prompt.
 _APART = ("check",)
 #: Requests whose `note` says why the last answer could not be taken.
@@ -38,7 +40,7 @@ class Sheet(NamedTuple):
 def sheet(request: Request, *, words: bool = False) -> Sheet:
     """A request as it is sent. `words`: the server takes no schemas, so they stand in the text."""
     schema = _schema(request)
-    tools = request.tools if request.what in SPOKEN else ()
+    tools = request.tools if request.what in WORKED else ()
     called = [exchange.call.name for exchange in request.transcript]
     names = _names([*(tool.name for tool in tools), *called])
     in_words = schema if words or tools else None
@@ -125,6 +127,8 @@ def _closing(request: Request, in_words: Mapping[str, Any] | None) -> Iterator[d
         parts.append(request.prompt)
     elif request.what not in SPOKEN:
         parts.append(_instruction(request))
+        works = request.tools and request.what in WORKED
+        parts.append(_prompt(request, "answer_tools") if works else "")
     elif request.what == "step":
         parts.append(_instruction(request))
         parts.append(_prompt(request, "step_tools") if request.tools else "")

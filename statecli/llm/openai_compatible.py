@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+from statecli.llm.scrub import known_secrets
 from statecli.llm.servers import DEFAULT, Key, Level, Wanted, shown, wanted
 from statecli.model.ports import Ask, Chunk, Request
 
@@ -72,7 +73,7 @@ class OpenAICompatible:
         self.sleep = sleep
         self.label = f"{targets.default.wanted.name} at {targets.default.where}"
         keys = {target.key.value for target in targets.all() if target.key}
-        self.secrets = sorted(keys, key=len, reverse=True)
+        self.secrets = sorted({*keys, *known_secrets()}, key=len, reverse=True)
         self._without: dict[tuple[str, str], set[str]] = {}
         self._clients: dict[str, Any] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -144,6 +145,8 @@ def _client(target: Target) -> Any:
         max_retries=0,
         default_headers={**headers, "Authorization": f"Bearer {key}"},
         timeout=openai.Timeout(target.seconds, connect=min(CONNECT, target.seconds)),
+        # What is said goes to the address that was allowed, and to no other that it names.
+        http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
     )
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from statecli.llm.asked import Asked, Writer
-from statecli.llm.script import UNREADABLE, as_text
+from statecli.llm.script import END, TIMEOUT, UNREADABLE, as_text
 from statecli.llm.scrub import known_secrets, scrubbed
 from statecli.model.event import Chose
 from statecli.model.ports import (
     Ask,
     Call,
     Chunk,
+    EndOfInput,
     ModelError,
     Provider,
     Request,
@@ -24,6 +27,8 @@ from statecli.model.ports import (
 _VALUES = {"choice": "choice", "check": "check", "plan": "plan", "verdict": "verdict",
            "skill": "skill", "tool": "tool", "structured": "value"}  # fmt: skip
 
+#: What stops a step from outside.
+_STOPS = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, TimeoutError, EndOfInput)
 #: Parts of the usage that stand beside it.
 _BESIDE = ("latency", "attempts", "model")
 
@@ -33,7 +38,7 @@ class RecordingProvider:
 
     `gap` says why the conversation cannot be played from a file, once something happened that no
     file can say (a jump, a value set by hand); empty while it can. `detailed`: also keep what was
-    asked and who chose, without secrets (`--record`).
+    asked and who chose (`--record`).
     """
 
     def __init__(self, inner: Provider) -> None:
@@ -68,10 +73,13 @@ class RecordingProvider:
                 chunks.append(chunk)
                 yield chunk
         except ModelError as error:
-            reply.update(self._kept(request, chunks, str(error)))
+            reply.update(self._kept(request, chunks, {"failed": str(error)}))
+            raise
+        except _STOPS as error:
+            reply.update(self._kept(request, chunks, _stopped("model", error)))
             raise
         else:
-            reply.update(self._kept(request, chunks, ""))
+            reply.update(self._kept(request, chunks, {}))
         finally:
             if not reply:
                 replies[:] = [other for other in replies if other is not reply]
@@ -79,13 +87,12 @@ class RecordingProvider:
             if close is not None:
                 await close()
 
-    def _kept(self, request: Request, chunks: list[Chunk], failed: str) -> dict[str, Any]:
+    def _kept(self, request: Request, chunks: list[Chunk], ended: dict[str, Any]) -> dict[str, Any]:
+        """The reply that chunks are. `ended`: how the answer broke off, if it did."""
         reply = as_reply(request, chunks)
-        if failed:
+        if ended:
             text = "".join(chunk.text for chunk in chunks)
-            reply = {"failed": failed, **({"reply": text} if text else {})}
-        if not reply:
-            return {}
+            reply = {**ended, **({"reply": text} if text else {})}
         usage = next((chunk.usage for chunk in reversed(chunks) if chunk.usage is not None), None)
         if usage is not None:
             reply["usage"] = {key: value for key, value in usage.items() if key not in _BESIDE}
@@ -121,13 +128,32 @@ class RecordingProvider:
             kept["text"] = result.text
         self._replies().append(self.clean(kept))
 
+    def denied(self, reason: str) -> None:
+        """That the person did not allow a call."""
+        self._replies().append(self.clean({"denied": reason}))
+
+    @contextmanager
+    def at(self, place: str) -> Iterator[None]:
+        """Something other than a model is at work: whether it is stopped there is kept."""
+        try:
+            yield
+        except _STOPS as error:
+            self._replies().append(_stopped(place, error))
+            raise
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the last that is kept of the turn says that it was stopped."""
+        replies: list[Any] = self.turns[-1].get("replies", []) if self.turns else []
+        return bool(replies) and "stopped" in replies[-1]
+
     def answer(self, text: str) -> None:
         """What the person answered to a question in the middle of a step."""
         self._replies().append({"answer": self.clean(text)})
 
     def clean(self, value: Any) -> Any:
-        """What is kept of a value: with `detailed` nothing secret."""
-        return scrubbed(value, known_secrets()) if self.detailed else value
+        """What is kept of a value: nothing secret."""
+        return scrubbed(value, known_secrets())
 
     def _replies(self) -> list[Any]:
         if not self.turns:
@@ -136,11 +162,20 @@ class RecordingProvider:
         return replies
 
 
+def _stopped(place: str, error: BaseException) -> dict[str, Any]:
+    """That a step was stopped at a place, and by what if it was not the person."""
+    why = END if isinstance(error, EndOfInput) else ""
+    why = TIMEOUT if isinstance(error, TimeoutError) else why
+    return {"stopped": place, **({"why": why} if why else {})}
+
+
 def as_reply(request: Request, chunks: list[Chunk]) -> dict[str, Any]:
     """One answer of a model as an item of `replies`."""
     text = "".join(chunk.text for chunk in chunks)
     value = next((chunk.value for chunk in reversed(chunks) if chunk.value is not None), None)
-    calls = [{c.call.name: _arguments(c.call)} for c in chunks if c.call is not None]
+    # Where no tools were offered nobody looks at calls.
+    made = [chunk.call for chunk in chunks if chunk.call is not None] if request.tools else []
+    calls = [{call.name: _arguments(call)} for call in made]
     reply: dict[str, Any] = {}
     if calls:
         reply["calls"] = calls
@@ -149,16 +184,19 @@ def as_reply(request: Request, chunks: list[Chunk]) -> dict[str, Any]:
     elif request.what == "arguments":
         reply["calls"] = [{request.tools[0].name: value}]
     elif request.what == "delta" and isinstance(value, dict):
-        writes = {key: item for key, item in value.items() if key != "reply" and item is not None}
+        nulls = request.state.settings.get("allow_writes_null") is True
+        writes = {k: v for k, v in value.items() if k != "reply" and (nulls or v is not None)}
         reply["writes"] = writes
-    elif request.what == "step" and isinstance(value, dict) and value.get("ok") is False:
-        reply["ok"] = False
+    elif request.what == "step" and isinstance(value, dict):
+        reply["ok"] = value.get("ok") is not False
     elif request.what in _VALUES and value is not None:
         key = _VALUES[request.what]
         inner = {"choice": "next_state", "tool": "tool"}.get(request.what)
-        plain = isinstance(value, dict) and inner is not None and inner in value
+        # A choice that is more than a name stays as it was answered.
+        plain = inner is not None and isinstance(value, dict) and value.keys() == {inner}
+        plain = plain and isinstance(value[inner], str)
         reply[key] = value[inner] if plain else value
-    if text and request.what in ("reply", "delta", "turn", "step"):
+    if (text or not reply) and request.what in ("reply", "delta", "turn", "step"):
         reply["reply"] = text
     return reply
 

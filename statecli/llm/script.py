@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from statecli.llm.misspelt import asked_again, in_full, misfit, result_misfit
 from statecli.model.data import is_map, shown
@@ -14,9 +14,11 @@ from statecli.model.ports import (
     Ask,
     Call,
     Chunk,
+    EndOfInput,
     ModelError,
     Question,
     Request,
+    Stopped,
     ToolResult,
     ToolSpec,
     Unanswered,
@@ -42,6 +44,8 @@ KEYS: dict[str, tuple[str, ...]] = {
     "skill": ("skill",),
     "structured": ("value",),
 }
+#: Why a step was stopped, where it was not the person.
+TIMEOUT, END = "timeout", "end of input"
 #: What a model may do whatever it is asked.
 _WHATEVER = ("failed", "raw")
 #: Stands for the arguments of a call that cannot be read as such, with what is wrong with them.
@@ -127,8 +131,12 @@ class ScriptProvider:
 
     async def complete(self, request: Request, ask: Ask) -> AsyncIterator[Chunk]:
         """The next reply. Raises OffScript where the file has none of the kind asked for."""
+        if self._stops_at("model"):
+            reply = self._queue.pop(0)
+            yield Chunk(text=str(reply.items.get("reply", "")))
+            self._stop(reply, limited=request.seconds is not None)
         keys = (*KEYS[request.what], *_WHATEVER)
-        if request.tools and request.what in ("reply", "delta"):
+        if request.tools and request.what in ("reply", "delta", "plan", "verdict", "choice"):
             keys = (*keys, "calls")
         if self.conversation.witness and not (self._queue and self._queue[0].fits(*keys)):
             if request.what in ("reply", "turn", "step"):
@@ -187,6 +195,32 @@ class ScriptProvider:
                 return at
         return len(self._queue)
 
+    def _stops_at(self, place: str) -> bool:
+        return bool(self._queue) and self._queue[0].items.get("stopped") == place
+
+    def _stop(self, reply: Reply, *, limited: bool = False) -> NoReturn:
+        """Stop the step as it was stopped. `limited`: the run has a limit of time."""
+        self.broke, why = True, reply.items.get("why")
+        if why == END:
+            raise EndOfInput
+        if why == TIMEOUT and limited:
+            raise TimeoutError
+        if why == TIMEOUT:
+            raise ModelError("there was no time left when this was recorded")
+        raise Stopped
+
+    def stop(self, place: str) -> None:
+        """Stop the step where the file says that it was stopped there."""
+        if self._stops_at(place):
+            self._stop(self._queue.pop(0))
+
+    def permit(self) -> str:
+        """Why a call is not allowed; empty if it is."""
+        self.stop("permission")
+        if self._queue and "denied" in self._queue[0].items:
+            return str(self._queue.pop(0).items["denied"])
+        return ""
+
     def _chunks(self, request: Request, reply: Reply) -> Iterator[Chunk]:
         items: Mapping[str, Any] = reply.items
         what = request.what
@@ -198,7 +232,7 @@ class ScriptProvider:
             yield Chunk(text=items["raw"])
             return
         calls = calls_of(reply)
-        if what in ("turn", "step", "reply", "delta") and calls:
+        if calls and what not in ("tool", "arguments"):
             if "reply" in items:
                 yield Chunk(text=items["reply"])
             for name, arguments in calls:
@@ -213,8 +247,9 @@ class ScriptProvider:
         elif what in ("reply", "turn"):
             yield Chunk(text=items.get("reply", ""))
         elif what == "tool":
-            name = calls[0][0] if calls else items["tool"]
-            yield Chunk(value={"tool": in_full(name, request.tools)})
+            tool = calls[0][0] if calls else items["tool"]
+            written = isinstance(tool, str)
+            yield Chunk(value={"tool": in_full(tool, request.tools)} if written else tool)
         elif what == "arguments":
             yield Chunk(value=calls[0][1] if calls else {})
         elif what == "step":
@@ -228,6 +263,7 @@ class ScriptProvider:
     def result(self, tool: ToolSpec, state: State | None = None) -> ToolResult:
         """What the file says that a tool gave back, as data and as text; ``{error: why}`` is a
         failure. `state`: where it was called."""
+        self.stop("call")
         reply = self._take(f"'{tool.name}' is called and gives a result", ("result",))
         value = reply.items["result"]
         misspelt = result_misfit(state, reply)
@@ -241,6 +277,7 @@ class ScriptProvider:
     def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...] | None:
         """What the file says that servers offer, until it says something else; None where it says
         nothing."""
+        self.stop("tools")
         key = None if names is None else tuple(names)
         if self._queue and "tools" in self._queue[0].items:
             reply = self._queue.pop(0)
@@ -252,6 +289,7 @@ class ScriptProvider:
 
     def answer(self, question: Question) -> str:
         """What the person answers to a question in the middle of a step."""
+        self.stop("question")
         first = question.text.partition("\n")[0]
         return str(self._take(f'the person is asked "{first}"', ("answer",)).items["answer"])
 

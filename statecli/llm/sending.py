@@ -67,6 +67,9 @@ class Sending:
             yield Chunk(text=self.spoken.rest(text))
             for call in calls:
                 yield Chunk(call=call)
+        elif calls:
+            for call in calls:
+                yield Chunk(call=call)
         else:
             yield Chunk(text=text, value=value_in(text, sent.schema))
         yield Chunk(usage=self.bill.usage())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from statecli.llm.answers import strict
 from statecli.llm.scrub import without
 from statecli.model.ports import Call
 
@@ -107,7 +107,7 @@ class Assembly:
         found: list[Call] = []
         for number, part in enumerate(self._parts[:MAX_CALLS], 1):
             arguments, error = _arguments(part.arguments, secrets)
-            name = names.get(part.name, part.name)
+            name = names.get(part.name) or without(part.name, secrets)
             found.append(Call(part.id or f"call-{number}", name, arguments, error))
         return found
 
@@ -120,7 +120,7 @@ def _arguments(written: Any, secrets: list[str]) -> tuple[dict[str, Any], str]:
     for _ in range(2):  # some servers wrap the text once more
         if isinstance(value, str):
             try:
-                value = json.loads(value) if value.strip() else {}
+                value = strict(value) if value.strip() else {}
             except (ValueError, RecursionError):
                 return {}, f"the arguments are not JSON: {_short(str(written))}"
     if not isinstance(value, dict):

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from statecli.llm.scrub import scrubbed
+from statecli.llm.servers import shown
 
 #: A request is sent this often at most.
 ATTEMPTS = 4
@@ -64,7 +65,13 @@ def _status(error: Any, where: str, secrets: Collection[str]) -> Trouble:
     if error.response.headers.get("x-should-retry") == "false" or spent:
         again = False
     param = error.param if isinstance(error.param, str) else ""
-    if status == 401:
+    if 300 <= status < 400:
+        there = shown(error.response.headers.get("location", "")) or "nowhere"
+        to = _short(str(error.response.url.join(there)), secrets)
+        message = (
+            f"{where} sends on to {to} ({status}), which is not followed; is the address right?"
+        )
+    elif status == 401:
         # What the server says of a key may quote it.
         message = f"{where} does not take the key (401); is the right one set?"
     elif status == 403:

@@ -212,9 +212,16 @@ class Graph:
 
     def with_limits(self, **limits: object) -> Graph:
         """The same graph with some limits set otherwise."""
+        return self._with({**self.limits, **limits}, self.settings)
+
+    def with_settings(self, **settings: object) -> Graph:
+        """The same graph with some of its own settings set otherwise."""
+        return self._with(self.limits, {**self.settings, **settings})
+
+    def _with(self, limits: Mapping[str, Any], settings: Mapping[str, Any]) -> Graph:
         found = Graph(
             self.form, self.initial, self.initial_path, self.states, self.fields, self.entries,
-            self.declares_fields, {**self.limits, **limits}, self.settings, self.bare,
+            self.declares_fields, limits, settings, self.bare,
         )  # fmt: skip
         found.origin = self.origin
         return found

@@ -93,7 +93,8 @@ _GRAPH: dict[str, Key] = {
 #: What a model is told, each a text file in `llm/prompts/`, which `prompts` of a graph replaces.
 PROMPTS = (
     "system", "strict", "loose", "goal", "delta", "choice", "tool", "arguments", "plan", "step",
-    "step_tools", "verdict", "check", "skill", "structured", "summary", "words", "repair", "go_on",
+    "step_tools", "answer_tools", "verdict", "check", "skill", "structured", "summary", "words",
+    "repair", "go_on",
 )  # fmt: skip
 
 OBJECTS: dict[str, Mapping[str, Key]] = {

@@ -117,6 +117,10 @@ class Unanswered(Exception):
     """Off a terminal, a line fitted no answer twice; the text says the way out."""
 
 
+class Stopped(Exception):
+    """The person stops the step here, as a file says that they did when it was recorded."""
+
+
 class NotAllowed(Unanswered):
     """Off a terminal, something needs a yes of the person; `way` is how to give it beforehand."""
 

@@ -15,6 +15,14 @@ from statecli.session.session import Session
 VERSION = 1
 
 
+class OwnSession(Session):
+    """What a program's own code writes is data that it goes on with: it stays as it is."""
+
+    @staticmethod
+    def secrets() -> list[str]:
+        return []
+
+
 def rows_of(saved: Any, graph: Graph) -> Sequence[Mapping[str, Any]]:
     """The events of a saved run; none where Agentex wrote it. ValueError where it is no saved run,
     or not one of this graph."""
@@ -49,7 +57,7 @@ def restored(
     if numbers != list(range(1, len(rows) + 1)):
         raise ValueError("the saved events are not numbered from 1 on")
     try:
-        session = Session.restored(graph, store, rows, custom=custom)
+        session = OwnSession.restored(graph, store, rows, custom=custom)
     except (KeyError, TypeError, IndexError, AttributeError, AssertionError) as error:
         raise ValueError(f"the saved events cannot be read: {error!r}") from error
     if session.snapshot.state not in graph.states:

@@ -18,6 +18,7 @@ from statecli.kernel.recorder import Recorder
 from statecli.kernel.reducers import first_data
 from statecli.kernel.settle import jump
 from statecli.kinds.step import Delta, closing
+from statecli.llm.scrub import Veil, known_secrets
 from statecli.model.event import (
     BARRIERS,
     Answered,
@@ -38,11 +39,12 @@ from statecli.model.event import (
     Split,
     Started,
     Streamed,
+    Unauthorized,
     Undone,
     Waiting,
 )
 from statecli.model.graph import END, WAITING_KINDS, Graph
-from statecli.model.ports import Batch, Store, Stored, World
+from statecli.model.ports import Batch, Stopped, Store, Stored, World
 from statecli.model.snapshot import Snapshot
 from statecli.store.rows import body_of
 
@@ -79,7 +81,10 @@ def _struck() -> tuple[type[BaseException], ...]:
 class Session:
     """One run of a graph in a store. `run` is its id; `snapshot` where it is, `number` that of its
     last event; `worked` is how many seconds it was at work since the limit `timeout` last hit.
-    `hold` may keep it where it is after a body (see `Engine`)."""
+    `hold` may keep it where it is after a body (see `Engine`). No secret of the environment
+    (`secrets`) gets into an event, whoever says it."""
+
+    secrets = staticmethod(known_secrets)
 
     def __init__(
         self,
@@ -98,6 +103,7 @@ class Session:
         self.hold: Hold | None = None
         self.number = 0
         self.worked = 0.0
+        self.veil = Veil(self.secrets())
         self._last = time.time()
         self._timed = bool(graph.limits.get("timeout"))
 
@@ -126,11 +132,12 @@ class Session:
         state, speaks = first_state(graph)
         session = cls(graph, store, run, path, custom)
         entries = tuple(dict.fromkeys(name for name, _ in graph.entries if name in graph.states))
-        bodies: list[Body] = [Started(state, values, speaks, entries if len(entries) > 1 else ())]
+        told = entries if len(entries) > 1 else ()
+        bodies: list[Body] = [session.veil.body(Started(state, values, speaks, told))]
         if first_line and session.begins_with_a_line():
             bodies.append(Waiting(0, state))
         session._begin(
-            Stored(run, path, digest(text), text, now, now, "running", state, 0,
+            Stored(run, path, digest(text), session.veil.text(text), now, now, "running", state, 0,
                    title=title if isinstance(title, str) else ""),
             [Event(run, number, now, body) for number, body in enumerate(bodies, 1)],
         )  # fmt: skip
@@ -208,7 +215,7 @@ class Session:
         assert parent is not None
         run = uuid.uuid4().hex[:12]
         kept = [event._replace(run=run) for event in events if event.number <= at]
-        forked = Session(self.graph, self.store, run, self.path, self.custom)
+        forked = type(self)(self.graph, self.store, run, self.path, self.custom)
         forked._begin(
             parent._replace(run=run, created=time.time(), parent=self.run, fork_at=at), kept
         )
@@ -237,6 +244,7 @@ class Session:
             after=after,
             since=time.time() - self.worked,
             hold=self.hold,
+            clean=self.veil.body if self.veil else None,
         )
         buffer: list[Body] = []
         partial: dict[int, str] = {}
@@ -263,14 +271,20 @@ class Session:
             for event in self.record(buffer, engine.told):
                 yield event
         except _struck():
-            self._replay(self.store.events(self.run))  # it may have struck while something was kept
-            if self.snapshot.branches:
-                self._interrupt_branches(partial)
-            else:
-                self.interrupt("".join(partial.values()))
+            self._stop(partial)
             raise
+        except Stopped:
+            for event in self._stop(partial):
+                yield event
 
-    def _interrupt_branches(self, texts: Mapping[int, str]) -> None:
+    def _stop(self, partial: Mapping[int, str]) -> list[Event]:
+        """The person stopped what is at work; what was said so far (by token) is kept."""
+        self._replay(self.store.events(self.run))  # it may have struck while something was kept
+        if self.snapshot.branches:
+            return self._interrupt_branches(partial)
+        return self.interrupt("".join(partial.values()))
+
+    def _interrupt_branches(self, texts: Mapping[int, str]) -> list[Event]:
         """Every open step was stopped; what each had said so far (by token) stays."""
         bodies: list[Body] = []
         for number, branch in self.snapshot.branches.items():
@@ -280,9 +294,9 @@ class Session:
                 if text.strip():
                     said = uuid.uuid4().hex[:12]
                     bodies.append(Answered(number, name, text, said, partial=True))
-        self.record(bodies)
+        return self.record(bodies)
 
-    def interrupt(self, text: str = "") -> None:
+    def interrupt(self, text: str = "") -> list[Event]:
         """The step that is open was stopped; what was said stays (`text`: what of it is not stored
         yet), the state begins anew."""
         token = self.snapshot.token
@@ -290,11 +304,13 @@ class Session:
         if text.strip():
             said = Answered(token.id, token.state, text, uuid.uuid4().hex[:12], partial=True)
             bodies.insert(0, said)
-        self.record(bodies)
+        return self.record(bodies)
 
     def record(self, bodies: Sequence[Body], after: Snapshot | None = None) -> list[Event]:
         """Store events as one transaction and fold them in. `after`: the snapshot after them, where
         it is known already."""
+        if after is None and self.veil:
+            bodies = [self.veil.body(body) for body in bodies]
         first = self.number + 1
         now = self.keep(bodies, after or fold(self.graph, bodies, self.snapshot))
         return [Event(self.run, number, now, body) for number, body in enumerate(bodies, first)]
@@ -355,12 +371,15 @@ class Session:
     # --- after a crash --------------------------------------------------------------------------
 
     def open_step(self) -> Open:
-        """What a step that was cut off had said and called, if one was. Changes nothing."""
+        """What a step that was cut off had said and called, if one was; of one that the person
+        stopped, what it had called. Changes nothing."""
         if self.snapshot.branches:
             return self._open_branches()
+        kept = effective(self.store.events(self.run))
+        if self.snapshot.status == "interrupted":
+            return _stopped(kept)
         if self.snapshot.status != "running":
             return Open(self.number)
-        kept = effective(self.store.events(self.run))
         entry = _entry(kept)
         late = [event.body for event in kept if event.number > entry]
         if self._in_plan():
@@ -380,23 +399,41 @@ class Session:
         late: dict[int, list[Body]] = {
             number: []
             for number, branch in self.snapshot.branches.items()
-            if branch.status == "running"
+            if branch.status in ("running", "interrupted")
         }
         for event in effective(self.store.events(self.run)):
             body = event.body
             number = getattr(body, "token", None)
+            if isinstance(body, Resumed) and body.runs:
+                for bodies in late.values():
+                    bodies.clear()
             if number not in late:
                 continue
-            if isinstance(body, (*ENTRIES, Failed, Interrupted)):
+            if isinstance(body, (*ENTRIES, Failed)) or (isinstance(body, Interrupted) and
+                                                        body.again):  # fmt: skip
                 late[number].clear()
             else:
                 late[number].append(body)
         text, calls = "", list[Called]()
-        for bodies in late.values():
-            text += "".join(b.text for b in bodies if isinstance(b, Streamed | Answered))
+        for number, bodies in late.items():
+            stopped = self.snapshot.branches[number].status == "interrupted"
+            text += (
+                ""
+                if stopped
+                else "".join(b.text for b in bodies if isinstance(b, Streamed | Answered))
+            )
             calls += [body for body in bodies if isinstance(body, Called)]
-        opened = tuple(number for number, bodies in late.items() if bodies)
+        running = (n for n, b in self.snapshot.branches.items() if b.status == "running")
+        opened = tuple(number for number in running if late[number])
         return Open(self.number, text, tuple(calls), opened)
+
+    def set_aside(self, note: str = "") -> None:
+        """Leave a step that was cut off as it is, until the person says that it goes on: what it
+        had called may not be called again unasked."""
+        token = self.snapshot.token
+        numbers = {n: b.token.state for n, b in self.snapshot.branches.items()
+                   if b.status == "running"} or {token.id: token.state}  # fmt: skip
+        self.record([Resumed(note), *(Interrupted(n, name) for n, name in numbers.items())])
 
     def recover(self, note: str = "") -> Open:
         """Make a run that was left in the middle of a step ready to go on: the step begins anew
@@ -405,6 +442,7 @@ class Session:
         if half is not None:
             self.undo_to(half)
         left = self.open_step()
+        stopped = self.snapshot.status == "interrupted"
         if self.snapshot.branches:
             name = {n: branch.token.state for n, branch in self.snapshot.branches.items()}
             self.record([Interrupted(n, name[n], again=True) for n in left.branches])
@@ -418,7 +456,8 @@ class Session:
                     self.record([Ended(self.snapshot.token.id, END)])
             elif last > _entry(kept):
                 self.undo_to(_entry(kept))
-        self.record([Resumed(note)])
+        # A step whose calls the person wants once more runs at once.
+        self.record([Resumed(note, runs=stopped and bool(left.calls))])
         return left
 
     def _in_plan(self) -> bool:
@@ -454,6 +493,19 @@ def _half_split(events: Sequence[Event]) -> int | None:
             break
         at -= 1
     return events[at - 1].number
+
+
+def _stopped(events: Sequence[Event]) -> Open:
+    """A step that the person stopped: what it had called. One that stopped because a service must
+    be connected called nothing."""
+    begins = (e for e in events if isinstance(e.body, ENTRIES))
+    entry = max(
+        (e.number for e in begins if not isinstance(e.body, Resumed) or e.body.runs), default=0
+    )
+    late = [event.body for event in events if event.number > entry]
+    if any(isinstance(body, Unauthorized) for body in late):
+        return Open(entry)
+    return Open(entry, "", tuple(body for body in late if isinstance(body, Called)))
 
 
 def _entry(events: Sequence[Event]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -51,7 +51,9 @@ class Trusted(NamedTuple):
 
 class Toolbox:
     """`folder` is where the graph stands; `by_hand` says whether the person plays the model;
-    `plugins`: Python code of the graph may run; `tell` and `connecting` show the person what
+    `plugins`: Python code of the graph may run; `folders` are those of entries that stand elsewhere
+    than in the graph, `own` the entries that are the person's own word: they are started without a
+    question. `tell` and `connecting` show the person what
     happens."""
 
     def __init__(
@@ -66,10 +68,15 @@ class Toolbox:
         by_hand: Callable[[], bool] = lambda: False,
         tell: Callable[[str], None] = lambda text: None,
         connecting: Callable[[str], None] = lambda text: None,
+        folders: Mapping[str, str] | None = None,
+        own: Collection[str] = (),
     ) -> None:
         declared = graph.settings.get("tools")
         self.declared: Mapping[str, Any] = declared if is_map(declared) else {}
-        self.entries = entries(self.declared, folder)
+        found = entries(self.declared, folder)
+        places = folders or {}
+        self.entries = {n: e._replace(folder=places.get(n, folder)) for n, e in found.items()}
+        self.own = own
         self.ask = ask
         self.allowance = allowance
         self.trusted = trusted
@@ -191,7 +198,7 @@ class Toolbox:
             return f"{way} connects it"
         if by_hand and find_spec("mcp") is None:
             return "it needs the MCP client: pip install 'statecli[mcp]'"
-        known = self._known(entry)
+        known = True if entry.name in self.own else self._known(entry)
         if known is not None:
             return "" if known else f"you said no to that for this graph; {way} connects it"
         question = _question(entry)

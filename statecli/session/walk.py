@@ -15,8 +15,7 @@ from statecli.model.ports import Provider, Store
 from statecli.model.snapshot import Messages
 from statecli.session.halts import halts_of
 from statecli.session.hooks import Hooks
-from statecli.session.saved import restored, rows_of
-from statecli.session.session import Session
+from statecli.session.saved import OwnSession, restored, rows_of
 from statecli.session.spans import RESET, STEP, Span, task_of
 from statecli.session.stepping import RunError, Step, Stepping, Stuck
 from statecli.store.memory import MemoryStore
@@ -53,7 +52,7 @@ class Walk(Stepping):
         values = {key: copied(value) for key, value in given.items()}
         if data is not None and not isinstance(data, Mapping):
             self._body.data_type = self._body.data_type or type(data)
-        self._session = Session.start(
+        self._session = OwnSession.start(
             graph,
             store if store is not None else MemoryStore(),
             data=values,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from statecli.llm import asking
 from statecli.llm.by_hand import ByHand
 from statecli.llm.recording import RecordingProvider
 from statecli.llm.script import ScriptProvider
+from statecli.llm.scrub import Veil, known_secrets
 from statecli.model.data import is_map
 from statecli.model.event import Approved
 from statecli.model.graph import Graph, State
@@ -19,6 +21,7 @@ from statecli.model.ports import (
     Ask,
     AuthRequired,
     Chunk,
+    EndOfInput,
     Provider,
     Question,
     Request,
@@ -29,13 +32,14 @@ from statecli.session.toolbox import Toolbox
 from statecli.text.whole_file import write_file
 
 #: Kinds in which a model may call tools while it works.
-_WORKERS = frozenset({"agent", "executor"})
+_WORKERS = frozenset({"agent", "decision", "planner", "executor", "verifier"})
 
 
 class SessionWorld:
     """`provider` answers for the model, `asker` reaches the person; tools that no server is
     started for (see `Toolbox`) are played by the person, or the script. `user_id` is who talks;
-    `here` is the state that runs. Without a folder `skills` none is kept."""
+    `here` is the state that runs. Without a folder `skills` none is kept. What a tool gives back
+    comes without the secrets of the environment: a model gets it, and it is kept."""
 
     def __init__(
         self,
@@ -53,6 +57,7 @@ class SessionWorld:
         self.skills = skills
         self.user_id = user_id
         self.toolbox = toolbox
+        self.veil = Veil(known_secrets())
         if toolbox is not None:
             toolbox.by_hand = lambda: self.by_hand
         self.here: Callable[[], State | None] = lambda: None
@@ -72,6 +77,14 @@ class SessionWorld:
         inner = self.provider
         inner = inner.inner if isinstance(inner, RecordingProvider) else inner
         return isinstance(inner, ByHand)
+
+    @property
+    def _recording(self) -> RecordingProvider | None:
+        return self.provider if isinstance(self.provider, RecordingProvider) else None
+
+    def _at(self, place: str) -> AbstractContextManager[None]:
+        """Something is at work that may be stopped; a recording keeps where."""
+        return nullcontext() if self._recording is None else self._recording.at(place)
 
     def _box(self) -> Toolbox | None:
         """The tools that may be connected; none are where a file says what they give back."""
@@ -104,9 +117,12 @@ class SessionWorld:
 
     async def _offered(self, box: Toolbox, names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
         """The tools that are connected; what servers offer is recorded."""
-        recording = self.provider if isinstance(self.provider, RecordingProvider) else None
+        recording = self._recording
         try:
-            found = await box.tools(names)
+            with self._at("tools"):
+                found = await box.tools(names)
+        except EndOfInput:
+            raise
         except Exception:
             if recording is not None:
                 recording.gap = "a tool could not be reached"
@@ -117,10 +133,13 @@ class SessionWorld:
 
     async def permit(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> str:
         """Why a call may not be made; empty if it may."""
+        if isinstance(self.provider, ScriptProvider):
+            return self.provider.permit()
         box = self._box()
-        reason = "" if box is None else await box.permit(tool, arguments)
-        if reason and isinstance(self.provider, RecordingProvider):
-            self.provider.result(ToolResult(False, reason))
+        with self._at("permission"):
+            reason = "" if box is None else await box.permit(tool, arguments)
+        if reason and self._recording is not None:
+            self._recording.denied(reason)
         return reason
 
     async def call(
@@ -129,21 +148,25 @@ class SessionWorld:
         """What a tool gives back, or whoever plays it. `user`: for whom, if not who talks."""
         if isinstance(self.provider, ScriptProvider):
             return self.provider.result(tool, self.here())
+        with self._at("call"):
+            result = await self._called(tool, arguments, user)
+        result = ToolResult(*map(self.veil.value, result))
+        if self._recording is not None:
+            self._recording.result(result)
+        return result
+
+    async def _called(self, tool: ToolSpec, arguments: Mapping[str, Any], user: str) -> ToolResult:
         if self.toolbox is not None and not self.toolbox.plays(tool):
             try:
-                result = await self.toolbox.call(tool, arguments, user or self.user_id or "")
+                return await self.toolbox.call(tool, arguments, user or self.user_id or "")
             except AuthRequired:
-                if isinstance(self.provider, RecordingProvider):
-                    self.provider.gap = "a service had to be connected first"
+                if self._recording is not None:
+                    self._recording.gap = "a service had to be connected first"
                 raise
-        else:
-            here = self.here()
-            takes = here.writes if here is not None and here.kind == "tool" else ()
-            fields = [asking.field_of(self.graph, name) for name in takes]
-            result = await asking.result_of(self.asker, tool, arguments, fields)
-        if isinstance(self.provider, RecordingProvider):
-            self.provider.result(result)
-        return result
+        here = self.here()
+        takes = here.writes if here is not None and here.kind == "tool" else ()
+        fields = [asking.field_of(self.graph, name) for name in takes]
+        return await asking.result_of(self.asker, tool, arguments, fields)
 
     def heard(self) -> Sequence[Approved | str]:
         return [] if self.toolbox is None else self.toolbox.heard()
@@ -152,18 +175,20 @@ class SessionWorld:
         """Something only the person can answer; a yes or no comes back as just that."""
         if isinstance(self.provider, ScriptProvider):
             return self.provider.answer(question)
-        if question.kind == "yes_no":
-            text = "yes" if await asking.yes_no(self.asker, question.text) else "no"
-        else:
-            text = await self.asker(question)
-        if isinstance(self.provider, RecordingProvider):
-            self.provider.answer(text)
+        with self._at("question"):
+            if question.kind == "yes_no":
+                text = "yes" if await asking.yes_no(self.asker, question.text) else "no"
+            else:
+                text = await self.asker(question)
+        if self._recording is not None:
+            self._recording.answer(text)
         return text
 
     async def keep_skill(self, name: str, text: str) -> str:
         """Write a skill into the skills folder; its path."""
         if self.skills is None:
             return f"{name}.md, for this time only"
+        text = self.veil.text(text)
         self.skills.mkdir(parents=True, exist_ok=True)
         path = self.skills / f"{name}.md"
         write_file(str(path), f"{text.rstrip()}\n".encode("utf-8", "replace"))

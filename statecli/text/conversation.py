@@ -15,6 +15,10 @@ turns:
       - {answer: "yes"}             # what the person answers in the middle of a step
       - {failed: the server is gone, reply: Well}   # the model broke off after these words
       - {raw: Hm.}                    # an answer as it was written, where a value was asked for
+      - {stopped: model, reply: We}   # the person stopped the step at a model (tools, permission,
+                                      # call, question) after these words; `why`: a limit, or the
+                                      # end of input
+      - {denied: not now}             # the person did not allow a call
       - {tools: [{name: notes.read, schema: {type: object}}]}   # what a server offers
 ```
 A recording (`chat --record`) also has what each answer took (`usage`, `latency`, `attempts`,

@@ -16,10 +16,12 @@ from statecli.text.turns import RECORDED, BadConversation, Conversation, Reply, 
 REPLY_KEYS = (
     "reply", "calls", "choice", "check", "writes", "result", "tool", "plan", "ok", "verdict",
     "skill", "value", "answer", "tools", "failed", "raw", "text", "usage", "latency", "attempts",
-    "model", "asked",
+    "model", "asked", "stopped", "why", "denied",
 )  # fmt: skip
 #: Those that only tell about an answer.
-_NOTES = ("text", *RECORDED)
+_NOTES = ("text", "why", *RECORDED)
+#: Where a step may be stopped.
+STOPS = ("model", "tools", "permission", "call", "question")
 TURN_KEYS = ("say", "replies", "chose", "expect")
 HEAD_KEYS = ("graph", "digest", "about", "witness", "data", "turns", "expect")
 #: How the `about` of a witness began when files had no mark yet: with the rule that found it.
@@ -168,9 +170,11 @@ def _reply(reader: _Reader, value: Any, path: Path) -> Reply:
 
 def _answer(reader: _Reader, key: str, item: Any, here: Path) -> None:
     """What stands under one key of a reply."""
-    texts = ("reply", "tool", "text", "failed", "raw")
-    if key in texts or (key == "choice" and not is_map(item)):
+    texts = ("reply", "text", "failed", "raw", "why", "denied")
+    if key in texts or (key in ("choice", "tool") and not is_map(item)):
         reader.text(item, here, key)
+    elif key == "stopped" and item not in STOPS:
+        reader.wrong(here, f"'stopped' is one of {', '.join(STOPS)}")
     elif key in ("writes", "check", "plan", "verdict", "skill", "asked"):
         reader.map(item, here, key)
     elif key == "ok":

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from statecli.discover import reason_of
 from statecli.model.unable import Unable
@@ -14,12 +17,34 @@ def write_file(path: str, content: bytes) -> None:
     A link stays a link, and the permissions stay.
     """
     real = os.path.realpath(path)
-    try:
+    with _told(path, real):
         if os.path.exists(real) and not os.path.isfile(real):  # /dev/null, a pipe
             with open(real, "wb") as file:
                 file.write(content)
         else:
             _replace(real, content)
+
+
+def may_write(path: str) -> None:
+    """Raises what `write_file` would, and writes nothing."""
+    real = os.path.realpath(path)
+    with _told(path, real):
+        if os.path.isdir(real):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if os.path.exists(real) and not os.path.isfile(real):
+            return
+        import tempfile
+
+        folder, name = os.path.split(real)
+        with tempfile.NamedTemporaryFile(prefix=f".{name}.", dir=folder):
+            pass
+
+
+@contextmanager
+def _told(path: str, real: str) -> Iterator[None]:
+    """What the system says of a file that cannot be written, in our words."""
+    try:
+        yield
     except OSError as error:
         folder = os.path.dirname(real)
         if not os.path.isdir(folder):

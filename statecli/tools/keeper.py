@@ -3,6 +3,7 @@
 A program of its own: ``python keeper.py FD COMMAND...``. `FD` is the reading end of a pipe whose
 other end only statecli holds; when that end is closed, by statecli or by its death however sudden,
 the server and everything it started in its group are ended: asked first, killed after a moment.
+On Linux also what left its group: who has lost their parent becomes a child of this program.
 Standard input and output are the server's.
 """
 
@@ -18,12 +19,15 @@ import time
 
 #: Seconds between the question to end and the end.
 GRACE = 1.0
+#: Of <linux/prctl.h>.
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(words: list[str]) -> int:
     """Run the command; its exit code, as a shell gives it."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)  # the pipe says when to end
+    _adopt()
     try:
         child = subprocess.Popen(words[1:], start_new_session=True)  # noqa: S603 - as was allowed
     except OSError as error:
@@ -33,7 +37,41 @@ def main(words: list[str]) -> int:
     watch.start()
     code = child.wait()
     _signal(child.pid, signal.SIGKILL)  # what the server itself left behind
+    _end_orphans()
     return 128 - code if code < 0 else code
+
+
+def _adopt() -> None:
+    """Become the parent of every process below that loses its own (Linux; elsewhere nothing)."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _end_orphans() -> None:
+    """Kill what was adopted, and in turn what that leaves behind."""
+    end = time.monotonic() + GRACE
+    while (left := _children()) and time.monotonic() < end:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.01)
+
+
+def _children() -> list[int]:
+    """The processes whose parent is this one; none where there is no /proc."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for name in filter(str.isdecimal, os.listdir("/proc")):
+            with contextlib.suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
+                # The name of a program stands in brackets, and may have spaces and brackets in it.
+                if int(file.read().rpartition(b")")[2].split()[1]) == os.getpid():
+                    found.append(int(name))
+    return found
 
 
 def _watch(pipe: int, group: int) -> None:

@@ -3,10 +3,12 @@
 exits: ends in the middle of a call, with exit code 3 · silent: never answers `initialize` ·
 junk: prints lines on standard output that are no messages · mute: answers only a call with `now` ·
 huge: one message of ARGUMENT MB · stubborn: does not end when its input does, nor on SIGTERM ·
-spawns: leaves a child of its own behind · early: ends before it says anything ·
+spawns: leaves a child of its own behind · daemon: one that has left its group and its parent ·
+early: ends before it says anything ·
 link: an error with a link · required: the error -32042 · elicits: asks for a link by elicitation ·
 form: asks for a value by elicitation · wrong: a result that is none · twice: lists a tool, ends,
-and counts its starts in the file ARGUMENT · pages: lists its tools in pages without end
+and counts its starts in the file ARGUMENT · pages: lists its tools in pages without end ·
+leaks: ends in a call, and prints its keys before
 """
 
 from __future__ import annotations
@@ -67,6 +69,10 @@ def call(number: Any, arguments: dict[str, Any]) -> None:
     if ARGUMENT and FAULT in ("exits", "twice"):
         with Path(ARGUMENT).open("a") as file:
             file.write(f"called {arguments.get('what')}\n")
+    if FAULT == "leaks":
+        print("licence", os.environ["FAKE_KEY"], file=sys.stderr)
+        print(os.environ["OTHER_SECRET"], file=sys.stderr, flush=True)
+        os._exit(3)
     if FAULT in ("exits", "twice"):
         print("out of paper", file=sys.stderr, flush=True)
         os._exit(3)
@@ -107,6 +113,12 @@ def main() -> None:
     if FAULT == "spawns":
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
         Path(ARGUMENT).write_text(str(child.pid))
+    if FAULT == "daemon":
+        words = [sys.executable, "-c", "import time; time.sleep(1000)"]
+        code = f"import subprocess; subprocess.Popen({words!r}, start_new_session=True)"
+        subprocess.run([sys.executable, "-c", code], start_new_session=True, check=True)
+        if ARGUMENT:
+            Path(ARGUMENT).write_text("done")
     if FAULT == "junk":
         print("Welcome to the server!", flush=True)
         print('{"not": "a message"}', flush=True)

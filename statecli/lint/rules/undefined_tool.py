@@ -67,8 +67,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     known = dict.fromkeys((*declared, *facts.config.tools))
     if not known:
         return
-    # The config only names its tools, so any of them may be a server.
-    servers = bool(facts.config.tools) or any(map(_is_server, declared.values()))
+    servers = any(map(_is_server, (*declared.values(), *facts.config.tools.values())))
     for state in facts.states:
         if state.kind in _KINDS:
             for name, path in _names(state):
