@@ -16,7 +16,7 @@ from run_cli import command
 from scripted import World, call, play
 from served import FAKE
 from tmux import TMUX, Terminal
-from toolservers import SERVERS, bad, gone, good
+from toolservers import bad, gone, good
 
 from statecli.llm.scrub import HIDDEN, Veil, known_secrets
 from statecli.model.event import Returned
@@ -287,4 +287,3 @@ def test_a_veil_takes_out_of_data_of_every_shape() -> None:
     clean = {"a": [1, {"b": ("c",)}], "m": Messages([{"x": 1}])}
     assert veil.value(clean) is clean, "nothing is copied where nothing is secret"
     assert not Veil([])
-    assert SERVERS.is_dir()
