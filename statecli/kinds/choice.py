@@ -53,6 +53,7 @@ class Choice:
         # A decision answers with nothing but its choice: before that its tools are of use.
         tools = await own_tools(step) if step.state.kind == "decision" else ()
         yield None
+        status = step.snapshot.status  # between two states (`statecli.arkos`) it may wait
         done: list[Exchange] = []
         while self.route is None and len(self.answers) < ATTEMPTS:
             if note:
@@ -68,7 +69,7 @@ class Choice:
             )
             async for piece in worked(step, request, done, shown=False):
                 yield piece
-            if step.snapshot.status != "running":
+            if step.snapshot.status != status:
                 return
             given = step.answer.value if step.answer.value is not None else step.answer.text
             self._take(given, names)
