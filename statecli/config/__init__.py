@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,7 +57,8 @@ class Config(NamedTuple):
         it."""
         if self.directory is None:
             return False
-        return Path(path).resolve().is_relative_to(Path(self.directory).resolve())
+        around = os.path.join(os.path.realpath(self.directory), "")
+        return os.path.join(os.path.realpath(path), "").startswith(around)
 
     def excludes(self, path: str) -> bool:
         """Whether `exclude` names a file or a folder (with a slash at its end) around it."""
