@@ -9,6 +9,7 @@ from verify_oracle.lists import lists
 from verify_oracle.reader import book
 from witness_replay import replays
 
+from statecli.load.loader import load
 from statecli.verify import LISTS
 from statecli.verify.verifier import verify
 
@@ -28,3 +29,19 @@ def test_every_witness_replays_and_needs_all_its_answers(name: str) -> None:
         assert finding.verdict != "possible", finding
         if finding.witness:
             assert not replays(graph, GRAPHS[name], finding)
+
+
+def test_passes_that_max_hops_cuts_claim_nothing_of_where_they_lead() -> None:
+    """It was a KeyError: the only way into a state is a pass that has no move left."""
+    text = """
+initial: s0
+limits: {max_hops: 1, max_steps: 1, max_calls: 1, stuck_turns: 0}
+states:
+  s0: {type: strict, title: s0, tasks: [], on_error: s0, transition: {next: [{to: s1}]}}
+  s1: {type: user, transition: {next: []}}
+"""
+    graph = load("g.yaml", text).graph
+    assert graph is not None
+    found = verify(graph)
+    assert not found.exact
+    assert not [f for f in found.findings if f.verdict == "proved"]

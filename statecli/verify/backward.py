@@ -98,6 +98,13 @@ class Backward:
             self.whole.update(keys)
             self.sure.add(site.number)
             return True
+        lone = (site.number, NO_PASS)
+        if not site.state.is_plan and lone not in self.full.entries:
+            # Only passes that `max_hops` cut lead here: not decided, so nothing is claimed of it.
+            self.whole.update((*keys, lone))
+            self.sure.add(site.number)
+            self.wide = True
+            return True
         before = len(self.whole), sum(len(self.good[k].boxes) for k in keys if k in self.good)
         marks = [self.good[k].boxes for k in keys if k in self.good]
         if site.state.is_plan:
