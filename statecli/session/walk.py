@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from statecli.engine.advance import Custom, Stop
-from statecli.engine.move import move
 from statecli.kernel.given import fields_of
+from statecli.kernel.move import move
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, closing
 from statecli.model.event import Answered, Approved, Event, Failed, Limited

@@ -221,7 +221,7 @@ def branch_findings(
         yield Finding("dead-transition", name, number)
     for name in sorted(lists["stuck"]):
         yield Finding("stuck-state", name, -1, verdict)
-    for name, key in sorted(lists["unset"] | {(names[n], key) for n, key in coop.lacking}):
+    for name, key in sorted(lists["unset"] | {(names[n], key) for n, key in coop.steps.lacking}):
         always = (name, key) in lists["never_set"]
         values = {"key": key, "always": always, "guard": (name, key) in lists["unset"]}
         yield Finding("read-before-write", name, -1, verdict, None, values)

@@ -603,6 +603,21 @@ class Site:
                         self.too_many = True
         return found
 
+    def asked_by_all(self, box: int, *, set_: bool) -> dict[str, int]:
+        """The same where every route is tried, whatever comes before it."""
+        mask = {key: axis.present if set_ else axis.absent for key, axis in self.foreign.items()}
+        open_ = {k: axis for k, axis in self.foreign.items() if box >> axis.at & mask[k]}
+        found: dict[str, int] = {}
+        for mode in self.modes(NO_COUNTERS) if open_ and not self.too_many else ():
+            for at, route in enumerate(self.routes):
+                guard = route.guard
+                if guard is not None and self.targets[at] is not None and invalid(guard) is None:
+                    try:
+                        self._asked(guard, mode, [box], open_, set_, found)
+                    except TooMany:
+                        self.too_many = True
+        return found
+
     def _asked(
         self,
         guard: Guard,

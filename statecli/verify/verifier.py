@@ -12,6 +12,7 @@ from statecli.model.graph import END, Graph
 from statecli.model.wording import listed
 from statecli.verify.backward import Backward
 from statecli.verify.branches import Branches
+from statecli.verify.branches import undecided as unknown_merges
 from statecli.verify.domain import Domain
 from statecli.verify.explore import MOST_BOXES, Budget, Explorer, Sites
 from statecli.verify.findings import Finder, branch_findings
@@ -82,23 +83,25 @@ class Verification:
         full.run()
         coop.run()
         name = self._name
-        unset = {(name(n), key) for n, key in coop.unset}
+        unset = {(name(n), key) for n, key in coop.steps.unset}
         lists: dict[str, frozenset[Any]] = {key: frozenset() for key in LISTS}
         if full.complete:
             lists["unreachable"] = frozenset(map(name, self.layout.on_paper() - full.entered))
-            lists["dead"] = frozenset(self._dead(full.entered, full.first))
-        lists["stuck"] = frozenset(map(name, coop.stuck))
+            lists["dead"] = frozenset(self._dead(full.entered, full.steps.first))
+        lists["stuck"] = frozenset(map(name, coop.steps.stuck))
         lists["unset"] = frozenset(unset)
-        lists["never_set"] = frozenset(unset - {(name(n), key) for n, key in full.was_set})
-        undecided = list(self._unknown())
+        lists["never_set"] = frozenset(unset - {(name(n), key) for n, key in full.steps.was_set})
+        undecided = [*self._unknown(), *unknown_merges(full.joins)]
         undecided += [
             f"'{state.name}': a plan state beside branches is not decided"
             for state in self.layout.states
             if state.is_plan
         ]
         if not full.complete or not coop.complete:
-            seen = f"{full.seen + coop.seen:,} places of the branches"
-            undecided.append(f"what the branches can do together is not known after {seen}")
+            why = f"after {full.seen + coop.seen:,} places of the branches"
+            if full.more_and_more or coop.more_and_more:
+                why = f"where there are more than {full.most} of them"
+            undecided.append(f"what the branches can do together is not known {why}")
         found = tuple(branch_findings(self, lists, coop, exact=not undecided))
         return Report(
             not undecided, tuple(undecided), self.budget.used, lists, found, concurrent=True

@@ -1,0 +1,77 @@
+"""Graphs that split and join: the verifier finds what an oracle finds that tries every order.
+
+STATECLI_VERIFY_SPLIT=1234 python -m pytest tests/test_verify_branches.py     one graph again
+STATECLI_VERIFY_SPLITS=5000 python -m pytest tests/test_verify_branches.py    many
+python tests/verify_splits.py 1234                                            prints a graph
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from typing import Any
+
+import pytest
+from kernel_walks import graph_of
+from verify_oracle.branching import LISTS, branching
+from verify_oracle.search import TooLarge
+from verify_splits import split_graph
+
+from statecli.verify import Report
+from statecli.verify.verifier import verify
+
+ONE = os.environ.get("STATECLI_VERIFY_SPLIT")
+COUNT = 1 if ONE else int(os.environ.get("STATECLI_VERIFY_SPLITS", "100"))
+BATCH = 25
+BATCHES = range((COUNT + BATCH - 1) // BATCH)
+RULES = {
+    "waits": "join-never-satisfied", "open": "end-with-open-branches", "twice": "duplicate-branch",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def first_seed() -> int:
+    """The same in all processes of a run."""
+    if ONE:
+        return int(ONE)
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(time.time_ns())
+    return zlib.crc32(run.encode()) * 10_000
+
+
+def seeds(first: int, batch: int) -> range:
+    return range(first + batch * BATCH, first + min(COUNT, (batch + 1) * BATCH))
+
+
+def again(seed: int) -> str:
+    return (
+        f"seed {seed}: STATECLI_VERIFY_SPLIT={seed} python -m pytest tests/test_verify_branches.py"
+    )
+
+
+def told(report: Report) -> dict[str, frozenset[Any]]:
+    """What the verifier says, by the oracle's names."""
+    found = {name: report.lists[name] for name in LISTS if name not in RULES}
+    for name, rule in RULES.items():
+        found[name] = frozenset(one.state for one in report.findings if one.rule == rule)
+    return found
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("batch", BATCHES)
+def test_the_verifier_finds_what_the_oracle_finds(batch: int, first_seed: int) -> None:
+    listed = seeds(first_seed, batch)
+    print(f"seeds {listed}")
+    compared = 0
+    for seed in listed:
+        value = split_graph(seed)
+        report = verify(graph_of(value))
+        if not report.exact:  # it says so: its branches become more and more
+            continue
+        try:
+            expected = branching(value, most=4_000)
+        except TooLarge:
+            continue
+        compared += 1
+        assert told(report) == expected, again(seed)
+    assert ONE or compared >= len(listed) * 3 // 4, f"of the seeds {listed} only {compared}"
