@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from kernel_walks import graph_of
+from verify_directed import SPLITS
 from verify_oracle.branching import LISTS, branching
 from verify_oracle.search import TooLarge
 from verify_splits import split_graph
@@ -55,6 +56,13 @@ def told(report: Report) -> dict[str, frozenset[Any]]:
     for name, rule in RULES.items():
         found[name] = frozenset(one.state for one in report.findings if one.rule == rule)
     return found
+
+
+@pytest.mark.parametrize("name", SPLITS)
+def test_one_mistake_each(name: str) -> None:
+    report = verify(graph_of(SPLITS[name]))
+    assert report.exact
+    assert told(report) == branching(SPLITS[name])
 
 
 @pytest.mark.timeout(1800)

@@ -186,7 +186,7 @@ class Replay:
                 outcome = plan.skip_task(act.what)
             self.turns.append({"done": act.what})
         else:
-            if not self._heard():
+            if self.snapshot.token.fresh and not self._heard():
                 self._end()
                 self._told()
                 if self.state is not state:
@@ -200,7 +200,8 @@ class Replay:
             settle(self.to, 0)
 
     def _heard(self) -> bool:
-        """Whether the person has said something in this visit."""
+        """Whether the person has said something in this visit, which began in the middle of a turn:
+        after a limit that has stopped the run, they have."""
         messages = self.snapshot.data.get("messages") or ()
         return any(m["role"] == "user" for m in messages[self.snapshot.token.since :])
 

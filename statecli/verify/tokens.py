@@ -82,16 +82,16 @@ class Joins:
         """What becomes of branches: those that a join has waited for go on as one. Empty where
         that cannot be: what the branches know of one value does not fit together."""
         while True:
-            parts = self._complete(now)
+            parts = self.complete(now)
             if not parts:
                 return tidied(now)
-            joined = self._folded([now[at] for at in parts])
+            joined = self.folded([now[at] for at in parts])
             if joined is None:
                 return ()
             now = (*now[: parts[0]], joined, *now[parts[0] + 1 :])
             now = tuple(token for at, token in enumerate(now) if at not in parts[1:])
 
-    def _complete(self, now: Configuration) -> list[int]:
+    def complete(self, now: Configuration) -> list[int]:
         """The places of the branches that make up a group, in routing order."""
         first: dict[tuple[int, str], dict[int, int]] = {}
         for at, token in enumerate(now):
@@ -102,7 +102,8 @@ class Joins:
                 return sorted(found.values())
         return []
 
-    def _folded(self, parts: list[Token]) -> Token | None:
+    def folded(self, parts: list[Token]) -> Token | None:
+        """The branch that goes on from a join; None where what they know does not fit together."""
         level = _common(parts)
         site = parts[0].site
         merge = merge_of(self.layout.states[site], parts[0].group)

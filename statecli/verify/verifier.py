@@ -34,7 +34,7 @@ def verify(
     try:
         found = Verification(graph, Budget(budget, timeout), inputs)
         if any(state.fans_out for state in graph.states.values()):
-            return found.concurrent()
+            return found.concurrent(witnesses)
         return found.report(witnesses)
     finally:
         if collecting:
@@ -76,7 +76,7 @@ class Verification:
             explorer.start()
             explorer.run()
 
-    def concurrent(self) -> Report:
+    def concurrent(self, witnesses: bool) -> Report:
         """The report on a graph that takes several ways at once."""
         full = Branches(self.sites, self.budget, coop=False)
         coop = Branches(self.sites, self.budget, coop=True)
@@ -102,7 +102,7 @@ class Verification:
             if full.more_and_more or coop.more_and_more:
                 why = f"where there are more than {full.most} of them"
             undecided.append(f"what the branches can do together is not known {why}")
-        found = tuple(branch_findings(self, lists, coop, exact=not undecided))
+        found = tuple(branch_findings(self, lists, coop, witnesses=witnesses))
         return Report(
             not undecided, tuple(undecided), self.budget.used, lists, found, concurrent=True
         )
