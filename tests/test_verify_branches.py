@@ -13,6 +13,7 @@ import zlib
 from typing import Any
 
 import pytest
+from branch_replay import shown_beside
 from kernel_walks import graph_of
 from verify_directed import SPLITS
 from verify_oracle.branching import LISTS, branching
@@ -83,3 +84,24 @@ def test_the_verifier_finds_what_the_oracle_finds(batch: int, first_seed: int) -
         compared += 1
         assert told(report) == expected, again(seed)
     assert ONE or compared >= len(listed) * 3 // 4, f"of the seeds {listed} only {compared}"
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("batch", BATCHES)
+def test_every_witness_replays(batch: int, first_seed: int) -> None:
+    """Every finding about a run has a witness, and the real engine shows it."""
+    for seed in seeds(first_seed, batch):
+        graph = graph_of(split_graph(seed))
+        report = verify(graph)
+        for finding in report.findings:
+            assert not report.exact or finding.verdict != "possible", f"{finding}: {again(seed)}"
+            if finding.witness is not None:
+                assert shown_beside(graph, finding), f"{finding}: {again(seed)}"
+
+
+@pytest.mark.parametrize("name", SPLITS)
+def test_a_witness_replays(name: str) -> None:
+    graph = graph_of(SPLITS[name])
+    for finding in verify(graph).findings:
+        assert finding.verdict != "possible", finding
+        assert finding.witness is None or shown_beside(graph, finding), finding

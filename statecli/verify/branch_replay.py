@@ -182,11 +182,13 @@ class BranchReplay:
             return any(snapshot.branches[n].token.state == name for n in numbers)
         if kind == "twice":
             return name in met_twice([body for body, _ in self.told])
+        if kind == "stuck":
+            failed = any(isinstance(body, Failed) and body.state == name for body, _ in self.told)
+            asked = [b for b, _ in self.told if isinstance(b, Waiting) and b.state == name]
+            return failed or len(asked) > 1
         for body, snapshot in self.told:
             if getattr(body, "state", None) != name:
                 continue
-            if kind == "stuck" and isinstance(body, Failed | Waiting):
-                return body is self.told[-1][0] or isinstance(body, Failed)
             if kind == "unset" and isinstance(body, Guard_Missing_Field) and body.key == key:
                 return True
             if kind == "open" and isinstance(body, Entered) and self._beside(snapshot, body):

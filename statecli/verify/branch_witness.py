@@ -18,25 +18,25 @@ from statecli.verify.site import Site
 from statecli.verify.tokens import Configuration, Joins, Token, tidied, together
 from statecli.verify.witness import Goal, given_at
 
+#: So many bodies at most are told of the branches that a finding is not about.
+MOST_MORE = 30
 #: So many places of the branches are looked at.
 MOST_NODES = 20_000
 
 
 class Node(NamedTuple):
-    """The branches in routing order with a name each, those that are to run, in turn, and those
-    that are stuck; and how a run comes to be there."""
+    """The branches in routing order with a name each, and those that are to run, in turn; and how
+    a run comes to be there."""
 
     tokens: Configuration
     names: tuple[int, ...]
     queue: tuple[int, ...]
-    stopped: frozenset[int]
     before: int = -1
     act: Act | None = None
 
-    def key(self) -> tuple[Configuration, tuple[int, ...], frozenset[int]]:
+    def key(self) -> tuple[Configuration, tuple[int, ...]]:
         at = {name: number for number, name in enumerate(self.names)}
-        queue = tuple(at[name] for name in self.queue)
-        return self.tokens, queue, frozenset(at[name] for name in self.stopped)
+        return self.tokens, tuple(at[name] for name in self.queue)
 
 
 class Run(NamedTuple):
@@ -67,40 +67,55 @@ class BranchSearch:
             number = self.layout.index[name]
             for box in self.steps.values(self.sites[number], self.layout.start(number, coop=True)):
                 token = Token(number, -1, "", box)
-                self._add(Node((token,), (0,), (0,), frozenset()))
+                self._add(Node((token,), (0,), (0,)))
         while self._queue and self.left and self.budget.spend():
             if len(self.nodes) > MOST_NODES:
                 break
-            self._go_on(self._queue.popleft())
+            at = self._queue.popleft()
+            for node in self._after(at, self.nodes[at]):
+                self._add(node)
         return self.found
 
     def _add(self, node: Node) -> None:
         key = node.key()
-        if key in self._known:
-            return
-        self._known.add(key)
-        self.nodes.append(node)
-        at = len(self.nodes) - 1
-        self._queue.append(at)
-        self._judge(at, node)
+        if key not in self._known:
+            self._known.add(key)
+            self.nodes.append(node)
+            self._queue.append(len(self.nodes) - 1)
+            self._judge(len(self.nodes) - 1, node)
 
     # --- what a place shows ---------------------------------------------------------------------
 
-    def _reach(self, goal: Goal, at: int, act: Act | None = None) -> None:
+    def _reach(self, goal: Goal, at: int, last: Node | None = None) -> None:
+        """A run shows something in a node, or with what leads from there to the `last` one."""
         if goal not in self.left:
             return
         del self.left[goal]
-        acts = [act] if act is not None else []
+        node = last if last is not None else self.nodes[at]
+        acts = self._rest_of(node)
         while True:
-            node = self.nodes[at]
             if node.act is not None:
-                acts.append(node.act)
+                acts.insert(0, node.act)
             if node.before < 0:
                 break
-            at = node.before
+            node = self.nodes[node.before]
         first = node.tokens[0]
         given = given_at(self.sites, first.site, first.box)
-        self.found[goal] = Run(self.layout.states[first.site].name, given, tuple(acts[::-1]))
+        self.found[goal] = Run(self.layout.states[first.site].name, given, tuple(acts))
+
+    def _rest_of(self, node: Node) -> list[Act]:
+        """What the other branches do until all of them rest: so nobody who plays the run has to
+        know which of them is the faster."""
+        acts: list[Act] = []
+        while node.queue and len(acts) < MOST_MORE:
+            left, self.left = self.left, {}
+            after = next(iter(self._after(-1, node)), None)
+            self.left = left
+            if after is None:
+                break
+            acts += [after.act] if after.act is not None else []
+            node = after
+        return acts
 
     def _judge(self, at: int, node: Node) -> None:
         joins = self.joins
@@ -123,51 +138,54 @@ class BranchSearch:
 
     # --- what comes next ------------------------------------------------------------------------
 
-    def _go_on(self, at: int) -> None:
-        node = self.nodes[at]
+    def _after(self, at: int, node: Node) -> Iterator[Node]:
+        """Where one body leads: that of the first branch in the queue, or else the person is asked
+        in the first that waits."""
         queue = list(node.queue)
         while queue:
             token = node.tokens[node.names.index(queue[0])]
-            site = self.sites[token.site]
-            if not self.joins.ended(token) and site.state.kind != "user":
-                self._body(at, node, queue[0], tuple(queue[1:]))
+            if not self.joins.rests(token) and self.sites[token.site].state.kind != "user":
+                yield from self._body(at, node, queue[0], tuple(queue[1:]))
                 return
             queue.pop(0)
-        for name, token in zip(node.names, node.tokens, strict=True):
-            asked = self.sites[token.site].state.kind == "user" and name not in node.stopped
-            if asked and not self.joins.rests(token):
-                self._body(at, node, name, ())
-                return
-        for token in node.tokens:  # nothing goes on any more
+        for token in node.tokens:
             if self.joins.waits(token) and self.joins.lacking(node.tokens, token):
-                self._reach(Goal("waits", token.site), at)
+                self._reach(Goal("waits", token.site), at, node)
+        if self.joins.failed(node.tokens):
+            return
+        for name, token in zip(node.names, node.tokens, strict=True):
+            if not self.joins.rests(token):
+                yield from self._body(at, node, name, ())
+                return
 
-    def _body(self, at: int, node: Node, name: int, queue: tuple[int, ...]) -> None:
+    def _body(self, at: int, node: Node, name: int, queue: tuple[int, ...]) -> Iterator[Node]:
         place = node.names.index(name)
         token = node.tokens[place]
         site = self.sites[token.site]
         for key in site.state.reads:
             if self.steps.lacks(site, key, token.box):
-                self._reach(Goal("lacking", token.site, key), at)
+                self._reach(Goal("lacking", token.site, key), at, node)
         steps = self.steps.of(token)
         helps = any(step.branches for step in steps)
         for step in steps:
             act = Act(site.state.name, self._writes(site, step), self._way(site, step))
+            after = self._placed(at, node, place, queue, step, act)
+            if after is None:
+                continue
             for key in self.steps.asked(site, step.box, set_=False):
-                self._reach(Goal("unset", token.site, key), at, act._replace(way=-1))
+                self._reach(Goal("unset", token.site, key), at, after)
+            if (step.branches and step.branches[0].stuck) or not helps:
+                self._reach(Goal("stuck", token.site), at, after)
             if step.branches:
-                self._placed(at, node, place, queue, step, act)
-            elif site.state.kind != "user":
-                self._reach(Goal("stuck", token.site), at, act)
-                stopped = node.stopped | {name}
-                self._add(Node(node.tokens, node.names, queue, stopped, at, act))
-            elif not helps:
-                self._reach(Goal("stuck", token.site), at, act)
+                yield after
 
     def _placed(
         self, at: int, node: Node, place: int, queue: tuple[int, ...], step: Step, act: Act
-    ) -> None:
-        """The branches after a step, each that goes on at the end of the queue."""
+    ) -> Node | None:
+        """The branches after a step, each that goes on at the end of the queue. None where what
+        branches that come together know does not fit together."""
+        if not step.branches:  # a line that leads nowhere
+            return Node(node.tokens, node.names, queue, at, act)
         fresh = max(node.names) + 1
         made = tuple(range(fresh, fresh + len(step.branches)))
         names = (*node.names[:place], *made, *node.names[place + 1 :])
@@ -180,32 +198,26 @@ class BranchSearch:
         else:
             tokens = (*node.tokens[:place], *step.branches, *node.tokens[place + 1 :])
         ready = [
-            n for n, t in zip(names, tokens, strict=True) if n in made and not self.joins.waits(t)
+            name
+            for name, token in zip(names, tokens, strict=True)
+            if name in made and not (token.stuck or self.joins.waits(token))
         ]
-        for joined_tokens, joined_names in self._joined(tokens, names):
-            new = [name for name in joined_names if name not in names]
-            live = tuple(name for name in (*queue, *ready, *new) if name in joined_names)
-            stopped = node.stopped & set(joined_names)
-            self._add(Node(joined_tokens, joined_names, live, stopped, at, act))
+        while parts := self.joins.complete(tokens):
+            joined = self.joins.folded([tokens[part] for part in parts])
+            if joined is None:
+                return None
+            kept = [n for n in range(len(tokens)) if n not in parts[1:]]
+            ready.append(max(*names, fresh) + 1)
+            tokens = tuple(joined if n == parts[0] else tokens[n] for n in kept)
+            names = tuple(ready[-1] if n == parts[0] else names[n] for n in kept)
+        live = tuple(name for name in (*queue, *ready) if name in names)
+        return Node(tidied(tokens), names, live, at, act)
 
     def _marked(self, token: Token) -> Token:
         """A branch that has just split off has seen the state that it came into."""
         if "join" in self.layout.states[token.site].settings:
             return token
         return token._replace(seen=(*token.seen[:-1], token.seen[-1] | 1 << token.site))
-
-    def _joined(
-        self, tokens: Configuration, names: tuple[int, ...]
-    ) -> Iterator[tuple[Configuration, tuple[int, ...]]]:
-        while parts := self.joins.complete(tokens):
-            joined = self.joins.folded([tokens[part] for part in parts])
-            if joined is None:
-                return
-            kept = [at for at in range(len(tokens)) if at not in parts[1:]]
-            new = max(names) + 1
-            tokens = tuple(joined if at == parts[0] else tokens[at] for at in kept)
-            names = tuple(new if at == parts[0] else names[at] for at in kept)
-        yield tidied(tokens), names
 
     # --- in words of the kernel -----------------------------------------------------------------
 

@@ -136,9 +136,18 @@ class Steps:
             for target, box in strays(site, outcome.hits):
                 yield from self._to(token, target, "", box, -1)
         if outcome.rest and not site.custom:
-            if site.state.kind != "user":
-                self.stuck.add(site.number)
-            yield Step((), outcome.rest[0], ())
+            for rest in outcome.rest:
+                yield from self._nothing(site, token._replace(box=rest))
+
+    def _nothing(self, site: Site, token: Token) -> Iterator[Step]:
+        """Nothing holds after the body: a person may say something else, others are stuck."""
+        if self.coop and site.state.kind != "user":
+            self.stuck.add(site.number)
+            yield Step((token._replace(stuck=True),), token.box, ())
+            return
+        if not self.coop and site.state.kind == "user":  # what was typed stays
+            yield from self._jumps(site, token)
+        yield Step((), token.box, ())
 
     def _to(self, token: Token, target: int, group: str, box: int, at: int) -> Iterator[Step]:
         if target == THE_END:
@@ -164,8 +173,9 @@ class Steps:
                     passed = site.filtered(at, value)
                     for step in self._to(token, target, route.group, passed, at):
                         taken += step.branches
-                if not taken and site.state.kind != "user":
-                    self.stuck.add(site.number)
+                if not taken:
+                    yield from self._nothing(site, token._replace(box=value))
+                    continue
                 way = ways[0] if len(ways) == 1 else -1
                 yield Step(tuple(taken), value, (), way, len(taken) > 1)
 
@@ -287,9 +297,10 @@ class Branches:
                 self.waiting[token.site] = Trace(token.site, places, lacking)
 
     def _after(self, now: Configuration) -> Iterator[Configuration]:
-        for at, token in enumerate(now):
-            if self.joins.rests(token):
-                continue
+        if self.steps.coop and self.joins.failed(now):
+            return
+        for at in self._movable(now):
+            token = now[at]
             for step in self.steps.of(token):
                 if step.branches:
                     found = self.joins.arrived(placed(self.joins, now, at, step))
@@ -297,6 +308,16 @@ class Branches:
                         self.complete, self.more_and_more = False, True
                     elif found:
                         yield self._plain(found)
+
+    def _movable(self, now: Configuration) -> list[int]:
+        """The branches that may move next. In COOP a person is asked once nothing else goes on, and
+        the first branch that waits takes the line."""
+        states = self.layout.states
+        free = [at for at, token in enumerate(now) if not self.joins.rests(token)]
+        if not self.steps.coop:
+            return free
+        others = [at for at in free if states[now[at].site].kind != "user"]
+        return others or free[:1]
 
     def _plain(self, now: Configuration) -> Configuration:
         """Of branches that are over it matters where they ended, and of equal ones how many (two

@@ -18,7 +18,8 @@ from statecli.verify.site import THE_END
 class Token(NamedTuple):
     """One branch: where it is, from which state (-1: by no route) and in which group it came, and
     its values. `splits`: the splits under which it stands, outermost first, and for each the axes
-    that were `written` since, and the states that were `seen` (kept only where asked for)."""
+    that were `written` since, and the states that were `seen` (kept only where asked for). `stuck`:
+    nothing held after its body (kept only in COOP: a run that is told to goes on there)."""
 
     site: int
     source: int
@@ -27,6 +28,7 @@ class Token(NamedTuple):
     splits: tuple[int, ...] = ()
     written: tuple[int, ...] = ()
     seen: tuple[int, ...] = ()
+    stuck: bool = False
 
 
 #: The branches in routing order.
@@ -62,14 +64,22 @@ class Joins:
         return self.layout.states[token.site].kind == "terminal" and not self.waits(token)
 
     def rests(self, token: Token) -> bool:
-        return self.ended(token) or self.waits(token)
+        return token.stuck or self.ended(token) or self.waits(token)
+
+    def failed(self, now: Configuration) -> bool:
+        """Whether a run stops with an error: once nothing goes on before a person says something,
+        and a branch is stuck or waits in vain."""
+        states = self.layout.states
+        if not all(self.rests(token) or states[token.site].kind == "user" for token in now):
+            return False
+        return any(token.stuck or (self.waits(token) and self.lacking(now, token)) for token in now)
 
     def lacking(self, now: Configuration, token: Token) -> tuple[int, ...]:
         """For whom a waiting branch waits in vain: no branch that still moves has a way there."""
         here = {t.source for t in now if self._together(t, token)}
         moving = 0
         for other in now:
-            if not self.rests(other):
+            if not (self.ended(other) or self.waits(other)):
                 moving |= self.ahead[other.site]
         wanted = self.groups[token.site][token.group]
         return tuple(s for s in wanted if s not in here and not moving >> s & 1)

@@ -22,6 +22,10 @@ Run = tuple[Branch, ...]
 LISTS = ("unreachable", "dead", "stuck", "unset", "never_set", "waits", "open", "twice")
 
 
+#: Where nothing held after its body.
+STUCK = ("", "stuck")
+
+
 class Splitting:
     """A graph file with what only branches need: who takes all ways, who waits, groups."""
 
@@ -48,7 +52,11 @@ class Splitting:
 
     def waits(self, branch: Branch) -> bool:
         place, came, _ = branch
-        return came is not None and len(self.wanted.get((place, came[1]), ())) > 1
+        return (
+            came not in (None, STUCK)
+            and came is not None
+            and len(self.wanted.get((place, came[1]), ())) > 1
+        )
 
     def ended(self, branch: Branch) -> bool:
         return self.book.places[branch[0]].kind == "terminal" and not self.waits(branch)
@@ -137,23 +145,39 @@ class Walk:
             self.open |= {branch[0] for branch in ended}
         names = [branch[0] for branch in open_ if not of.named[branch[0]]]
         self.twice |= {name for name in names if names.count(name) > 1}
+        self.waiting |= self._in_vain(run)
+
+    def _in_vain(self, run: Run) -> set[str]:
+        """The joins that wait for somebody who has no way there any more."""
+        of = self.of
         moving: set[str] = set()
-        for branch in open_:
-            if not of.waits(branch):
+        for branch in run:
+            if not (of.ended(branch) or of.waits(branch)):
                 moving |= of.ahead(branch[0])
-        for branch in open_:
+        found: set[str] = set()
+        for branch in run:
             place, came, _ = branch
             if came is not None and of.waits(branch):
                 here = {b[1][0] for b in run if b[0] == place and b[1] and b[1][1] == came[1]}
                 if of.wanted[place, came[1]] - here - moving:
-                    self.waiting.add(place)
+                    found.add(place)
+        return found
+
+    def _failed(self, run: Run) -> bool:
+        """Nobody goes on but who waits for the person, and something is wrong: the run stops."""
+        for branch in run:
+            resting = self.of.ended(branch) or self.of.waits(branch) or branch[1] == STUCK
+            if not resting and self.of.book.places[branch[0]].kind != "user":
+                return False
+        return any(branch[1] == STUCK for branch in run) or bool(self._in_vain(run))
 
     # --- what happens next ----------------------------------------------------------------------
 
     def _after(self, run: Run) -> Iterator[Run]:
-        for at, branch in enumerate(run):
-            if self.of.ended(branch) or self.of.waits(branch):
-                continue
+        if self.coop and self._failed(run):
+            return
+        for at in self._movable(run):
+            branch = run[at]
             if branch not in self._bodies:
                 self._bodies[branch] = [
                     list(c) for c in {tuple(c) for c in self._body(branch)} if c
@@ -161,6 +185,16 @@ class Walk:
             for children in self._bodies[branch]:
                 made = children if len(children) == 1 else _parted(run, children)
                 yield self._tidy(self._join((*run[:at], *made, *run[at + 1 :])))
+
+    def _movable(self, run: Run) -> list[int]:
+        """Who may move. COOP: the person is asked last, and whoever waits first is answered."""
+        free = [
+            at
+            for at, b in enumerate(run)
+            if not (self.of.ended(b) or self.of.waits(b) or b[1] == STUCK)
+        ]
+        others = [at for at in free if self.of.book.places[run[at][0]].kind != "user"]
+        return free if not self.coop else others or free[:1]
 
     def _body(self, branch: Branch) -> Iterator[list[Branch]]:
         name, _, layers = branch
@@ -175,6 +209,9 @@ class Walk:
             led_on |= any(options)
             if not any(options) and place.kind != "user" and self.coop:
                 self.stuck.add(name)
+                yield [(name, STUCK, after)]
+            if not any(options) and place.kind == "user":
+                yield [(name, branch[1], after)]
             for taken in options:
                 yield [
                     (way[0], (name, self.of.group.get((name, way[1]), "")), after) for way in taken

@@ -63,4 +63,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             related=tuple(Related("does not come", facts.place(name)) for name in lacking),
             hint="start every branch that it waits for, or say 'join: any'",
             verdict=proof.verdict,
+            witness=proof.witness,
         )
