@@ -75,7 +75,8 @@ def shown_beside(graph: Graph, finding: Finding) -> bool:
     """Whether the real engine shows what a witness of branches claims."""
     assert finding.witness is not None
     store = MemoryStore()
-    session = Session.start(graph, store, data=finding.witness.given)
+    wide = graph.with_limits(max_calls=1000, max_steps=1000)  # a limit stops a run, and it goes on
+    session = Session.start(wide, store, data=finding.witness.given)
     asyncio.run(_play(session, Beside(graph, finding.witness.visits)))
     told: list[tuple[Body, Snapshot]] = []
     snapshot = Snapshot()
@@ -118,8 +119,7 @@ def _stuck(told: Told, finding: Finding) -> bool:
 def _open(told: Told, finding: Finding) -> bool:
     return any(
         isinstance(body, Entered | Ended) and body.state == finding.state
-        and any(number != body.token and branch.status != "joining"
-                for number, branch in snapshot.branches.items())
+        and any(number != body.token for number in snapshot.branches)
         for body, snapshot in told
     )  # fmt: skip
 

@@ -202,8 +202,8 @@ class BranchReplay:
         return False
 
     def _beside(self, snapshot: Snapshot, body: Entered) -> bool:
-        """Whether other branches were under way when this one came to its end."""
-        return any(n != body.token and b.status != "joining" for n, b in snapshot.branches.items())
+        """Whether there were other branches when this one came to its end."""
+        return any(number != body.token for number in snapshot.branches)
 
 
 def met_twice(bodies: Sequence[Body]) -> set[str]:

@@ -123,8 +123,7 @@ class BranchSearch:
             here = [token for token in node.tokens if token.site == goal.site]
             if goal.kind == "open":
                 over = any(joins.ended(token) for token in here)
-                beside = sum(not joins.waits(token) for token in node.tokens) > 1
-                if over and beside:
+                if over and len(node.tokens) > 1:
                     self._reach(goal, at)
             elif goal.kind == "twice" and self._meet(node.tokens, goal.site):
                 self._reach(goal, at)
