@@ -7,15 +7,18 @@ python tests/verify_splits.py 1234                                            pr
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from branch_replay import shown_beside
 from kernel_walks import graph_of
-from verify_directed import SPLITS
+from run_cli import run
+from verify_directed import SPLITS, agent, several
 from verify_oracle.branching import LISTS, branching
 from verify_oracle.search import TooLarge
 from verify_splits import split_graph
@@ -105,3 +108,26 @@ def test_a_witness_replays(name: str) -> None:
     for finding in verify(graph).findings:
         assert finding.verdict != "possible", finding
         assert finding.witness is None or shown_beside(graph, finding), finding
+
+
+def test_a_written_witness_is_played_by_chat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose body comes to an end first is not written: a tool takes two steps, an agent one."""
+    monkeypatch.setenv("STATECLI_DATA", str(tmp_path / "data"))
+    graph = several(
+        s={"type": "user", "transition": {"fanout": "all", "next": ["p", "q"]}},
+        p={"type": "tool", "tool": "x", "writes": ["a"], "transition": {"next": [
+            {"to": "j", "when": "a"}, {"to": "f", "description": "f"}]}},
+        q=agent({"to": "j", "when": "b"}, {"to": "f", "description": "f"}, writes=["b"]),
+        j=agent("e", join="all"),
+    )  # fmt: skip
+    graph["tools"] = {"x": {"python": "m:f"}}
+    path = tmp_path / "g.json"
+    path.write_text(json.dumps(graph), encoding="utf-8")
+    run("validate", str(path), "--witness-dir", str(tmp_path / "w"))
+    files = sorted((tmp_path / "w").glob("*join-never-satisfied*"))
+    assert files
+    for file in files:
+        played = run("chat", "--force", "--allow-plugins", "--model", f"script:{file}", str(path))
+        assert "'j' waits for a branch from each of its sources" in played.out + played.err
