@@ -14,6 +14,8 @@ from statecli.verify.site import NO_COUNTERS, NO_PASS, THE_END, Counters, Hit, P
 
 #: A state with more boxes than this keeps one hull.
 MOST_BOXES = 2000
+#: So many pieces of one evaluation (two to the power of this) cost an expansion more.
+FREE_PIECES = 4
 
 
 #: Where an entry arrives.
@@ -387,6 +389,7 @@ class Explorer:
         here."""
         self._look(site, counters, at_end, box)
         outcome = site.evaluate(counters, at_end, box)
+        self.budget.used += (len(outcome.hits) + len(outcome.rest)) >> FREE_PIECES
         for hit in outcome.hits:
             self._took(site, counters, hit, visited, at_end, work)
         for rest in outcome.rest:
@@ -487,6 +490,7 @@ class Explorer:
             written = effect.of(written)
         self._look(site, NO_COUNTERS, False, written)
         outcome = site.evaluate(NO_COUNTERS, False, written)
+        self.budget.used += (len(outcome.hits) + len(outcome.rest)) >> FREE_PIECES
         for hit in outcome.hits:
             self.first.setdefault(site.number, set()).add(hit.route)
             target = site.targets[hit.route]

@@ -24,6 +24,8 @@ from statecli.verify.layout import Layout
 MOST_FREE = 4
 #: So many tasks of a state that is skipped are told apart by whether their values are there.
 MOST_APART = 4
+#: Into so many boxes the values fall apart that one evaluation leaves; beyond, one around them all.
+MOST_PIECES = 1024
 #: The target of a route that ends the run.
 THE_END = -1
 
@@ -175,6 +177,7 @@ class Site:
         self._modes: dict[Counters, Mode] = {}
         self._frees = self._combinations()
         self.too_many = False
+        self.fell_apart = False
         self.own = {item.key for item in self.state.deliverables()} | set(self.state.writes)
         self.foreign = self._foreign()
         self.ties = self._possible_ties()
@@ -287,7 +290,18 @@ class Site:
                 rest = rest if truth.yes is truth.no else left  # not decided: it may not hold
             if not rest:
                 break
+            rest = self._few(rest)
         return Outcome(tuple(hits), tuple(rest))
+
+    def _few(self, boxes: list[int]) -> list[int]:
+        """The boxes, or one around them if they are too many: then more is held possible."""
+        if len(boxes) <= MOST_PIECES:
+            return boxes
+        self.fell_apart = True
+        hull = 0
+        for box in boxes:
+            hull |= box
+        return [hull]
 
     def _tried(self, at_end: bool) -> list[int]:
         """The routes that are tried at all, by their places in the order."""
@@ -302,7 +316,7 @@ class Site:
                 return
             truth = self.truth(at, mode)
             if truth.yes is not truth.no:
-                rest = self.frame.outside(rest, truth.yes)
+                rest = self._few(self.frame.outside(rest, truth.yes))
             if not rest:
                 return
 

@@ -113,6 +113,8 @@ class Verification:
         for site in self.sites.made():
             if site.too_many:
                 yield f"'{site.state.name}': a guard with too many cases is not decided"
+            if site.fell_apart:
+                yield f"'{site.state.name}': its ways have too many cases to tell all apart"
             if site.custom:
                 yield f"'{site.state.name}': what its kind '{site.state.kind}' does is not known"
 
