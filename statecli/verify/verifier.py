@@ -11,13 +11,11 @@ from statecli.kernel.limits import limit
 from statecli.model.graph import END, Graph
 from statecli.model.wording import listed
 from statecli.verify.backward import Backward
-from statecli.verify.branches import Branches
-from statecli.verify.branches import undecided as unknown_merges
 from statecli.verify.domain import Domain
 from statecli.verify.explore import MOST_BOXES, Budget, Explorer, Sites
-from statecli.verify.findings import Finder, branch_findings
 from statecli.verify.layout import Layout, components
-from statecli.verify.report import DEFAULT_BUDGET, LISTS, Report
+from statecli.verify.proved import proved
+from statecli.verify.report import DEFAULT_BUDGET, LISTS, Finding, Report
 
 
 def verify(
@@ -64,9 +62,18 @@ class Verification:
         self._go_round()
         self.lists: dict[str, frozenset[Any]] = {name: frozenset() for name in LISTS}
         self.lists.update(self._lists())
-        findings = tuple(Finder(self).all(witnesses=witnesses))
+        findings = tuple(self._findings(witnesses))
         undecided = tuple(self._undecided())
         return Report(not undecided, undecided, self.budget.used, self.lists, findings)
+
+    def _findings(self, witnesses: bool) -> Iterable[Finding]:
+        yield from proved(self)
+        coop = self.coop
+        shown = (coop.stuck, coop.rescued, coop.ties, coop.unset, coop.lacking, self._doomed())
+        if any(shown):
+            from statecli.verify.findings import Finder  # only a graph with a mistake pays for it
+
+            yield from Finder(self).all(witnesses=witnesses)
 
     def _explore(self) -> None:
         """What runs can reach, in both environments."""
@@ -78,6 +85,9 @@ class Verification:
 
     def concurrent(self, witnesses: bool) -> Report:
         """The report on a graph that takes several ways at once."""
+        from statecli.verify.branches import Branches
+        from statecli.verify.branches import undecided as unknown_merges
+
         full = Branches(self.sites, self.budget, coop=False)
         coop = Branches(self.sites, self.budget, coop=True)
         full.run()
@@ -102,9 +112,15 @@ class Verification:
             if full.more_and_more or coop.more_and_more:
                 why = f"where there are more than {full.most} of them"
             undecided.append(f"what the branches can do together is not known {why}")
-        found = tuple(branch_findings(self, lists, coop, witnesses=witnesses))
+        found = [Finding("unreachable-under-guards", one) for one in sorted(lists["unreachable"])]
+        found += [Finding("dead-transition", *one) for one in sorted(lists["dead"])]
+        seen = (coop.steps.stuck, unset, coop.steps.lacking)
+        if any(seen) or coop.waiting or coop.open_ends or coop.twice:
+            from statecli.verify.branch_findings import branch_findings
+
+            found += branch_findings(self, lists, coop, witnesses=witnesses)
         return Report(
-            not undecided, tuple(undecided), self.budget.used, lists, found, concurrent=True
+            not undecided, tuple(undecided), self.budget.used, lists, tuple(found), concurrent=True
         )
 
     def _unknown(self) -> Iterable[str]:
