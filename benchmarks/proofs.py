@@ -14,7 +14,7 @@ from table import Table, verdict
 #: States, percent of states with a way back, times the CPU of the structural check.
 CHAINS = ((50, 10), (200, 10), (1_000, 0), (1_000, 10), (10_000, 0), (10_000, 10))
 LIMIT = 10.0  # for a long plan whose fields are read soon after they are written
-PAIRS = (4, 8, 10, 14, 18)
+PAIRS = (4, 8, 10, 14, 18, 24)
 QUICK_LIMIT = 1_000
 OURS_LIMIT = 1.5  # on every graph under graphs/
 

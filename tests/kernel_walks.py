@@ -10,9 +10,9 @@ from typing import Any
 from verify_oracle.reader import Book
 from verify_oracle.search import Search, World
 
-from statecli.engine.move import Options, move, take
 from statecli.kernel.calls import Plan
 from statecli.kernel.change import change
+from statecli.kernel.move import Options, move, take
 from statecli.kernel.recorder import Recorder
 from statecli.kernel.reducers import first_data
 from statecli.kernel.settle import end_turn, settle

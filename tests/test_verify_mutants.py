@@ -11,27 +11,37 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from verify_directed import GRAPHS
+from verify_directed import GRAPHS, SPLITS
 from verify_graphs import graph
 from verify_mutants import MUTANTS, PACKAGE, Mutant, planted
+from verify_oracle.branching import branching
 from verify_oracle.lists import lists
 from verify_oracle.reader import book
 from verify_oracle.search import TooLarge
+from verify_splits import split_graph
 
 pytestmark = pytest.mark.slow
 
 SUBSET = Path(__file__).parent / "verify_subset.py"
 SEEDS = range(60)
+SPLIT_SEEDS = range(60)
 
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the oracle says of every graph, as verify_subset.py reads it."""
     named = [*GRAPHS.items(), *((f"seed {seed}", graph(seed)) for seed in SEEDS)]
+    splits = [*SPLITS.items(), *((f"split {seed}", split_graph(seed)) for seed in SPLIT_SEEDS)]
     rows: list[Any] = []
     for name, value in named:
         try:
             found = lists(book(value), most=20_000)
+        except TooLarge:
+            continue
+        rows.append([name, value, {key: sorted(items) for key, items in found.items()}])
+    for name, value in splits:
+        try:
+            found = branching(value, most=3_000)
         except TooLarge:
             continue
         rows.append([name, value, {key: sorted(items) for key, items in found.items()}])

@@ -282,11 +282,11 @@ GRAPHS: dict[str, Parts] = {
         state("c", [ask("k")], go("d", equals("k", True)), go("e", has("k"))),
         end("d"), end("e"), stuck_turns=2,
     ),
-    # `g` is entered by a call that came through `h`: it stops there, and is left at the turn's end.
+    # `g` is only entered by a call, through `a`: it stops there, and is left at the turn's end.
     "a goal is not closed before anybody spoke": plan(
-        state("a", [ask("k")], go("h", has("k"))),
+        state("a", [ask("k")], go("h", has("k")), on_reenter="reset"),
         state("h", [], go("g", DONE)),
-        state("g", [], go("h", has("k")), go("b", CLOSED, 2), go("c", both(CLOSED, has("k"))),
+        state("g", [], go("b", CLOSED), go("c", both(CLOSED, has("k"))), go("a", has("k"), 2),
               kind="goal"),
         end("b"), end("c"),
     ),
@@ -318,6 +318,17 @@ GRAPHS: dict[str, Parts] = {
             "d": {"type": "terminal"}, "e": {"type": "terminal"},
         },
     },
+    "what is dropped lets a run end": {
+        "initial": "a",
+        "fields": {"x": {"type": "bool"}},
+        "states": {
+            "a": {"type": "agent", "writes": ["x"], "transition": {"next": ["b", "c"]}},
+            "b": {"type": "decision", "transition": {"next": [{"to": "c", "state_filter": []}]}},
+            "c": {"type": "decision", "transition": {"next": [
+                {"to": "d", "when": {"x__exists": False}}, {"to": "c", "when": {"x": True}}]}},
+            "d": {"type": "terminal"},
+        },
+    },
     "a default that nothing writes may be given": {
         "initial": "a",
         "fields": {"x": {"type": "enum", "values": ["one", "two"], "default": "one"},
@@ -332,5 +343,86 @@ GRAPHS: dict[str, Parts] = {
     },
     "two hold where the run begins": plan(
         state("a", [], go("b", DONE), go("c", DONE)), end("b"), end("c"),
+    ),
+}  # fmt: skip
+
+
+def agent(*routes: Any, **more: Any) -> Parts:
+    return {"type": "agent", "description": "d", "transition": {"next": list(routes)}, **more}
+
+
+def split(*routes: Any, **more: Any) -> Parts:
+    way = {"fanout": "all", "next": list(routes)}
+    return {"type": "agent", "description": "d", **more, "transition": way}
+
+
+ENDS: Parts = {"e": {"type": "terminal"}, "f": {"type": "terminal"}}
+
+
+def several(**states: Parts) -> Parts:
+    """A `states` graph that begins in `s`, with two ends."""
+    fields = {"a": {"type": "bool"}, "b": {"type": "bool"}}
+    return {"initial": "s", "fields": fields, "states": {**states, **ENDS}}
+
+
+#: The same for graphs that split.
+SPLITS: dict[str, Parts] = {
+    "the last of two values wins": several(
+        s=split("p", "q"),
+        p=agent({"to": "j", "when": "a"}, "f", writes=["a"]),
+        q=agent({"to": "j", "when": "not a"}, "f", writes=["a"]),
+        j=agent({"to": "e", "when": "a"}, "f", join="all"),
+    ),
+    "a value from before an inner split": several(
+        s=split("p", "q"),
+        p=split("x", "y", writes=["a"]),
+        q=agent("j"),
+        x=agent({"to": "j", "when": "a"}, "f"),
+        y=agent("f"),
+        j=agent({"to": "e", "when": "a"}, "f", join="all"),
+    ),
+    "an outer join after an inner one": several(
+        s=split("p", "q", writes=["a"]),
+        p=split("x", "y", writes=["b"]),
+        q=agent({"to": "j", "when": "a"}, "f", writes=["a"]),
+        x=agent("k"),
+        y=agent({"to": "k", "when": "b"}, "f", writes=["b"]),
+        k=agent("j", join="all"),
+        j=agent({"to": "e", "when": "a and b"}, "f", join="all"),
+    ),
+    "what is shared agrees": several(
+        s=split("p", "q", writes=["a"]),
+        p=agent({"to": "j", "when": "a"}, "f"),
+        q=agent({"to": "j", "when": "not a"}, "f"),
+        j=agent("e", join="all"),
+    ),
+    "groups wait apart": several(
+        s=split("p", "q", "r"),
+        p=agent({"to": "j", "group": "one"}),
+        q=agent({"to": "j", "group": "one"}),
+        r=agent({"to": "j", "group": "two"}),
+        j=agent("e", join="all"),
+    ),
+    "three are waited for": several(
+        s=split("p", "q", {"to": "r", "when": "has('a')"}, writes=["a"]),
+        p=agent("j"), q=agent("j"), r=agent("j"),
+        j=agent("e", join="all"),
+    ),
+    "a guard behind one that holds": several(
+        s=split({"to": "p", "when": "not has('b')"}, {"to": "q", "when": "b"}, "q2"),
+        p=agent("j"), q=agent("e"), q2=agent("j"),
+        j=agent("e", join="all"),
+    ),
+    "an error brings one alone": several(
+        s=split("p", "q"),
+        p=agent("j", on_error="k"), q=agent("j"),
+        k=agent("f"),
+        j=agent("e", join="all"),
+    ),
+    "a body that writes nothing of what it may": several(
+        s=split("p", "q", writes=["a"]),
+        p=agent({"to": "j", "when": "not has('a')"}, "j"), q=agent("j"),
+        j=agent({"to": "e", "when": "a"}, {"to": "f", "when": {"a__exists": False}}, "f",
+                join="all"),
     ),
 }  # fmt: skip

@@ -13,7 +13,7 @@ from verify_oracle.reader import Book, book
 from verify_oracle.search import Node, Search, World
 
 from statecli.kernel.apply import apply
-from statecli.kernel.choose import Stay, choose, view_of
+from statecli.kernel.choose import Ask, Stay, choose, view_of
 from statecli.kernel.order import routes_of
 from statecli.kernel.tasks import complete
 from statecli.model.event import (
@@ -24,6 +24,7 @@ from statecli.model.event import (
     Event,
     Failed,
     Guard_Missing_Field,
+    Interrupted,
     Limited,
     Skipped,
     Started,
@@ -267,12 +268,15 @@ class Played:
         routes = {route.number: route for route in routes_of(self.graph, name)}
         ways = [routes[one], routes[int(str(other))]]
         for body, snapshot in zip(self.bodies, self.before, strict=True):
-            if not isinstance(body, Chose | Limited | Warned) or snapshot.state != name:
+            asked = isinstance(body, Interrupted) and self.script.begun  # for a choice of the model
+            tried = asked or isinstance(body, Chose | Limited | Warned)
+            if not tried or snapshot.state != name:
                 continue
             view = view_of(self.graph, snapshot, snapshot.token, None)
             held = [way.guard is not None and evaluate(way.guard, view) is True for way in ways]
             first = choose(self.graph, snapshot, snapshot.token)
             taken = getattr(first, "transition", None)
+            taken = first.options[0] if isinstance(first, Ask) else taken
             if all(held) and taken is not None and taken.priority >= ways[0].priority:
                 return True
         return False

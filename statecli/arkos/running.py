@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from statecli.arkos.outside import AgentWorld, Outside
 from statecli.engine.advance import Engine
-from statecli.engine.move import Options, move, take
+from statecli.kernel.move import Options, move, take
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.arkos_names import AuthRequiredError, Message, as_message
 from statecli.kinds.choice import Choice

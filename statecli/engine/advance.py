@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 from statecli.engine.branches import Branches
-from statecli.engine.move import move, take
 from statecli.kernel.limits import limit
+from statecli.kernel.move import move, take
 from statecli.kernel.recorder import Recorder
 from statecli.kernel.settle import end_turn, enter, settle
 from statecli.kernel.template import filled

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from statecli.kernel.branches import view
+from statecli.kernel.branches import in_the_whole, view
 from statecli.kernel.fanin import folded
 from statecli.kernel.filters import whole
 from statecli.kernel.given import given
@@ -109,22 +109,17 @@ class Branches:
     def _take(self, lane: _Lane) -> list[int]:
         """Record what a branch did since its last turn; the branch, or those it has split into."""
         bodies, lane.engine.to.bodies = lane.engine.to.bodies, []
-        names: dict[int, int] = {}
-        for own in bodies:
-            body = _renamed(own, names) if names else own
+        made: list[int] = []
+        for own in in_the_whole(self.snapshot, bodies):
+            body = self._last(own) if isinstance(own, Ended) else own
             if isinstance(body, Split):
-                first = max(self.snapshot.branches) + 1
-                numbers = tuple(range(first, first + len(body.tokens)))
-                names = dict(zip(body.tokens, numbers, strict=True))
-                body = body._replace(tokens=numbers)
-            elif isinstance(body, Ended):
-                body = self._last(body)
+                made = list(body.tokens)
             self.to.emit(body)
         if lane.engine.error is not None and self.engine.error is None:
             self.engine.error = lane.engine.error
         if lane.engine.stopped:
             self.engine.stopped = True
-        return list(names.values()) or [lane.number]
+        return made or [lane.number]
 
     def _last(self, body: Ended) -> Ended | Failed:
         """The end of a branch, or of the run if it is the last: if their ends fit together."""
@@ -311,13 +306,6 @@ class _Lane:
 
         self._task.cancel()
         await asyncio.wait({self._task})
-
-
-def _renamed(body: Body, names: dict[int, int]) -> Body:
-    """An event of a branch that a split made, under the number it has in the whole run."""
-    number = getattr(body, "token", None)
-    renamed: Any = body
-    return renamed._replace(token=names[number]) if number in names else body
 
 
 def _in_loop() -> bool:

@@ -6,13 +6,14 @@ depends on which of them is faster.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from statecli.kernel.fanin import folded
 from statecli.kernel.joins import merge_of, must_wait
 from statecli.model.event import (
     Answered,
+    Body,
     Changed,
     Edited,
     Entered,
@@ -46,6 +47,22 @@ def view(snapshot: Snapshot, number: int) -> Snapshot:
         tokens=(branch.token,), data=branch.data, status=branch.status, line=branch.line,
         branches=WHOLE,
     )  # fmt: skip
+
+
+def in_the_whole(snapshot: Snapshot, bodies: Iterable[Body]) -> Iterator[Body]:
+    """What one branch did, seen alone, as events of the whole run: the branches that a split made
+    get numbers of their own there."""
+    names: dict[int, int] = {}
+    first = max(snapshot.branches, default=0) + 1
+    for own in bodies:
+        body: Any = own
+        if isinstance(own, Split):
+            numbers = tuple(range(first, first + len(own.tokens)))
+            names = dict(zip(own.tokens, numbers, strict=True))
+            body = own._replace(tokens=numbers)
+        elif getattr(own, "token", None) in names:
+            body = body._replace(token=names[body.token])
+        yield body
 
 
 def in_branch(change: Change, graph: Graph, snapshot: Snapshot, body: Any) -> Snapshot:

@@ -138,6 +138,7 @@ class ScriptProvider:
         keys = (*KEYS[request.what], *_WHATEVER)
         if request.tools and request.what in ("reply", "delta", "plan", "verdict", "choice"):
             keys = (*keys, "calls")
+        self._bring_forward(keys, request)
         if self.conversation.witness and not (self._queue and self._queue[0].fits(*keys)):
             if request.what in ("reply", "turn", "step"):
                 yield Chunk(text=SILENCE)
@@ -160,6 +161,14 @@ class ScriptProvider:
         if "failed" in reply.items:
             self.broke = True
             raise ModelError(str(reply.items["failed"]))
+
+    def _bring_forward(self, keys: tuple[str, ...], request: Request | None = None) -> None:
+        """In a witness the first reply that can be meant comes first: of branches that run side by
+        side it is not said whose body comes to an end before whose."""
+        if self.conversation.witness:
+            meant = (at for at, reply in enumerate(self._queue) if _suits(reply, keys, request))
+            at = next(meant, 0)
+            self._queue[:0] = [self._queue.pop(at)] if at else []
 
     def _take(self, asked: str, keys: tuple[str, ...], *, keep: bool = False) -> Reply:
         """The next reply, if it has one of the keys. Text beside calls is said with them where
@@ -264,6 +273,7 @@ class ScriptProvider:
         """What the file says that a tool gave back, as data and as text; ``{error: why}`` is a
         failure. `state`: where it was called."""
         self.stop("call")
+        self._bring_forward(("result",))
         reply = self._take(f"'{tool.name}' is called and gives a result", ("result",))
         value = reply.items["result"]
         misspelt = result_misfit(state, reply)
@@ -292,6 +302,16 @@ class ScriptProvider:
         self.stop("question")
         first = question.text.partition("\n")[0]
         return str(self._take(f'the person is asked "{first}"', ("answer",)).items["answer"])
+
+
+def _suits(reply: Reply, keys: tuple[str, ...], request: Request | None) -> bool:
+    """Whether a reply has one of the keys, and says what this request may be answered with."""
+    if not reply.fits(*keys):
+        return False
+    written: object = reply.items.get("writes")
+    if request is None or not is_map(written):
+        return True
+    return set(written) <= set(request.state.writes)
 
 
 def as_text(value: Any) -> str:

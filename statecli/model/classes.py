@@ -223,7 +223,7 @@ def never_a_line(text: str, tests: Sequence[Test]) -> bool:
         if answer(test, text) is answer(test, other):
             continue
         if isinstance(test, Part):
-            if any(value == text for value, _ in test.constants):
+            if not test.constants or any(value == text for value, _ in test.constants):
                 return True
         elif test.op in _EQUALITY:
             texts = [fold(value) for value in _constants([test]) if isinstance(value, str)]

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from statecli.engine.advance import Custom, Stop, reason
-from statecli.engine.move import move
+from statecli.kernel.move import move
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, closing
 from statecli.model.event import Answered, Body, Event, Failed, Limited

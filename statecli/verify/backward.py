@@ -173,6 +173,8 @@ class Backward:
                 found += self._into(site.number, (target, NO_PASS), hit.box, hit.route)
         for target, box in strays(site, outcome.hits):
             found += self._into(site.number, (target, NO_PASS), box)
+        for rest in outcome.rest if site.state.kind == "user" else ():
+            found += self._jumps(site, rest)
         for part in found:
             before = part
             for effect in effects:

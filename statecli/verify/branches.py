@@ -1,42 +1,29 @@
 """Graphs that take several ways at once: all places of all branches, explicitly (model.md 7).
 
-A configuration is the set of tokens; each has values of its own since the split. Where branches
-split, every value that matters is told apart, because the branches share it. Joins fold what the
-branches wrote, the last in the order of the transitions wins.
+Whatever branch moves next: nothing is assumed of how long a body takes.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, combinations, product
 from typing import NamedTuple
 
+from statecli.kernel.joins import merge_of
 from statecli.model.code import STRATEGY
-from statecli.verify.explore import Budget, Sites
+from statecli.verify.explore import Budget, Sites, strays
 from statecli.verify.site import NO_COUNTERS, THE_END, Effect, Site
+from statecli.verify.tokens import Configuration, Joins, Token, tidied
 
 #: More configurations than this are not looked at.
-MOST_CONFIGURATIONS = 300_000
-#: A loop that splits and never joins has ever more branches; nobody draws so many by hand.
-MOST_TOKENS = 256
+MOST_CONFIGURATIONS = 50_000
+#: Nor more than this where there are more branches in each round: it is undecided anyway.
+MOST_ROUNDS = 4_000
 #: A split tells at most so many combinations of values apart.
 MOST_VALUES = 4096
-
-
-class Token(NamedTuple):
-    """One branch: where it is, from which state and by which group it came, its values, the axes
-    that were written since the split, and its place in the order of the branches."""
-
-    site: int
-    source: int
-    group: str
-    box: int
-    written: int = 0
-    order: tuple[int, ...] = ()
-
-
-Configuration = tuple[Token, ...]
+#: A body that may write more fields than this is not told apart by which of them it writes.
+MOST_WRITES = 6
 
 
 class Trace(NamedTuple):
@@ -47,218 +34,153 @@ class Trace(NamedTuple):
     lacking: tuple[int, ...] = ()
 
 
-class Branches:
-    """One environment of a graph with branches. The sets are those of `Explorer`."""
+class Step(NamedTuple):
+    """What one body of a branch may lead to: the branches in its place, none where it is stuck.
+    `box`: its values after the body, of which these `effects` wrote some; `way`: the place of the
+    route that was taken, -1 where all were that hold (they `split`) or none."""
 
-    def __init__(self, sites: Sites, budget: Budget, *, coop: bool) -> None:
-        self.sites = sites
-        self.layout = sites.layout
-        self.frame = sites.frame
-        self.budget = budget
+    branches: tuple[Token, ...]
+    box: int
+    effects: tuple[Effect, ...]
+    way: int = -1
+    split: bool = False
+
+
+class Steps:
+    """The bodies of branches in one environment. `single`: values are told apart one by one."""
+
+    def __init__(self, joins: Joins, *, coop: bool, single: bool = False) -> None:
+        self.joins = joins
+        self.sites = joins.sites
+        self.layout = joins.layout
         self.coop = coop
-        self.entered: set[int] = set()
+        self.single = single
         self.first: dict[int, set[int]] = {}
         self.stuck: set[int] = set()
         self.unset: set[tuple[int, str]] = set()
         self.was_set: set[tuple[int, str]] = set()
         self.lacking: set[tuple[int, str]] = set()
-        self.waiting: dict[int, Trace] = {}
-        self.open_ends: dict[int, Trace] = {}
-        self.twice: dict[int, Trace] = {}
-        self.seen = 0
         self.complete = True
-        self._joins = self._sources()
+        self._known: dict[Token, list[Step]] = {}
 
-    def _sources(self) -> dict[int, dict[str, set[int]]]:
-        """For each state that waits for all: by group the states from which a branch comes."""
-        found: dict[int, dict[str, set[int]]] = {}
-        for number, state in enumerate(self.layout.states):
-            for way in state.transitions:
-                target = self.layout.index.get(way.target)
-                if target is not None:
-                    if self.layout.states[target].settings.get("join") == "all":
-                        found.setdefault(target, {}).setdefault(way.group, set()).add(number)
-        return found
+    def of(self, token: Token) -> list[Step]:
+        """Everything that one body may lead to, whatever the other branches do."""
+        known = self._known.get(token)
+        if known is None:
+            known = self._known[token] = list(dict.fromkeys(self._of(token)))
+        return known
 
-    def run(self) -> None:
-        known: set[Configuration] = set()
-        queue: deque[Configuration] = deque()
-        for name in self.layout.graph.roots():
-            number = self.layout.index[name]
-            token = Token(number, -1, "", self.layout.start(number, coop=self.coop))
-            queue.append((token,))
-        known.update(queue)
-        while queue and self.complete:
-            now = queue.popleft()
-            self._judge(now)
-            for found in self._after(now):
-                if not self._afford(found) or len(known) >= MOST_CONFIGURATIONS:
-                    self.complete = False
-                    break
-                if found not in known:
-                    known.add(found)
-                    queue.append(found)
-        self.seen = len(known)
-
-    def _afford(self, found: Configuration) -> bool:
-        """Pay for one that was made, known or not: a split makes many of one, and each costs by its
-        tokens."""
-        for _ in range(1 + len(found) // 4):
-            self.budget.spend()
-        return self.budget.left and len(found) <= MOST_TOKENS
-
-    # --- one configuration ----------------------------------------------------------------------
-
-    def _rests(self, token: Token) -> bool:
-        """Whether a token goes no further by itself: at an end, or waiting to be joined."""
-        return self._ended(token) or token.site in self._joins
-
-    def _ended(self, token: Token) -> bool:
-        """Whether a branch is over. In a terminal state that waits for all it still waits."""
-        if token.site == THE_END:
-            return True
-        return self.layout.states[token.site].ends and token.site not in self._joins
-
-    def _judge(self, now: Configuration) -> None:
-        self.entered.update(token.site for token in now if token.site >= 0)
-        places = tuple(token.site for token in now)
-        open_ = [token for token in now if not self._ended(token)]
-        ended = [token for token in now if self._ended(token)]
-        if ended and open_ and ended[0].site >= 0:
-            for token in ended:
-                self.open_ends.setdefault(token.site, Trace(open_[0].site, places))
-        counts: dict[int, int] = {}
-        for token in open_:
-            if "join" not in self.layout.states[token.site].settings:
-                counts[token.site] = counts.get(token.site, 0) + 1
-        for site, count in counts.items():
-            if count > 1:
-                self.twice.setdefault(site, Trace(site, places))
-        stays = open_ and not ended and all(self._rests(token) for token in now)
-        if stays and not list(self._joined(now)):
-            for token in open_:
-                here = {other.source for other in now if other.site == token.site}
-                wanted = self._joins[token.site].get(token.group, set())
-                lacking = tuple(sorted(wanted - here))
-                self.waiting.setdefault(token.site, Trace(token.site, places, lacking))
-
-    def _after(self, now: Configuration) -> Iterator[Configuration]:
-        yield from self._joined(now)
-        for at, token in enumerate(now):
-            if not self._rests(token):
-                others = now[:at] + now[at + 1 :]
-                for found in self._moved(token):
-                    yield _sorted((*others, *found))
-
-    def _joined(self, now: Configuration) -> Iterator[Configuration]:
-        """Every join that has what it waits for, made one branch that goes on."""
-        for site, groups in self._joins.items():
-            here = [token for token in now if token.site == site]
-            for group, wanted in groups.items():
-                parts = []
-                for source in sorted(wanted):
-                    came = [t for t in here if t.source == source and t.group == group]
-                    if came:
-                        parts.append(came[0])
-                if parts and len(parts) == len(wanted):
-                    left = list(now)
-                    for part in parts:
-                        left.remove(part)
-                    if self.layout.states[site].ends:
-                        yield _sorted((*left, Token(THE_END, site, "", 0)))
-                        continue
-                    for going in self._moved(self._folded(parts)):
-                        yield _sorted((*left, *going))
-
-    def _folded(self, parts: list[Token]) -> Token:
-        ordered = sorted(parts, key=lambda token: token.order)
-        box, written = ordered[0].box, 0
-        for axis in self.layout.axes[ordered[0].site]:
-            writers = [token for token in ordered if token.written >> axis.number & 1]
-            if writers:
-                group = writers[-1].box & axis.group
-                plain = axis.field is None or axis.field.reducer in ("", "overwrite")
-                if len(writers) > 1 and not plain:
-                    group = axis.present << axis.at
-                box = box & ~axis.group | group
-        for token in ordered:
-            written |= token.written
-        if self.layout.states[ordered[0].site].settings.get(STRATEGY) is not None:
-            for axis in self.layout.domain.keys.values():
-                box |= axis.all << axis.at  # what its function makes is not known
-        return ordered[0]._replace(box=box, written=written, source=-1)
-
-    # --- one token ------------------------------------------------------------------------------
-
-    def _moved(self, token: Token) -> Iterator[Configuration]:
-        """What a token becomes by one step: one token, or several where branches split."""
+    def _of(self, token: Token) -> Iterator[Step]:
         site = self.sites[token.site]
         self._look_at_reads(site, token.box)
-        box, written = token.box, token.written
-        for effect in self._body(site):
-            box = effect.of(box)
-            written |= 1 << effect.axis.number
-        for key in site.state.writes:
-            axis = self.layout.domain.keys.get(key)
-            if axis is not None:
-                written |= 1 << axis.number
-        self._look(site, box)
         if not self.coop:
-            for key, name in site.state.jumps:
-                target = self.layout.index.get(name)
-                if target is not None and key == "on_error":
-                    yield from self._to(token, target, "", token.box, token.written)
-        if site.state.fans_out:
-            yield from self._split(site, token, box, written)
-            return
-        outcome = site.evaluate(NO_COUNTERS, True, box)
-        for hit in outcome.hits:
-            self.first.setdefault(site.number, set()).add(hit.route)
-            target = site.targets[hit.route]
-            if target is not None:
-                yield from self._to(token, target, site.routes[hit.route].group, hit.box, written)
-        if outcome.rest and not site.open:
+            yield from self._jumps(site, token)
+        left = [token.box] if site.state.kind == "user" else []
+        for box, written, effects in self._bodies(site, token.box):
+            self._look(site, box)
+            now = token._replace(box=box, written=_noted(token.written, written))
+            leads_on = self._split(site, now) if site.state.fans_out else self._moved(site, now)
+            for step in leads_on:
+                yield step._replace(box=step.box & box, effects=effects)
+                if step.branches and left:
+                    left = self._helped(left, step.box & box, effects)
+        if left and self.coop:
             self.stuck.add(site.number)
 
-    def _body(self, site: Site) -> list[Effect]:
-        if not site.state.is_plan:
-            return list(site.body(coop=self.coop))
-        found: list[Effect] = []
-        for call in site.calls(coop=self.coop, counters=NO_COUNTERS):
-            found += list(call.effects)
-        return found
+    def _helped(self, left: list[int], box: int, effects: tuple[Effect, ...]) -> list[int]:
+        """The values with which no line that was looked at gets a `user` state on."""
+        for effect in effects:
+            box = effect.before(box)
+        return self.sites.frame.outside(left, [box]) if box else left
 
-    def _to(
-        self, token: Token, target: int, group: str, box: int, written: int
-    ) -> Iterator[Configuration]:
+    # --- the body -------------------------------------------------------------------------------
+
+    def _bodies(self, site: Site, box: int) -> Iterator[tuple[int, int, tuple[Effect, ...]]]:
+        """The values after the body, the axes it wrote, and how: COOP writes all, FULL any."""
+        if site.state.is_plan:
+            self.complete = False  # not decided: what is asked for there is not looked at
+        effects = () if site.state.is_plan else site.body(coop=self.coop)
+        chosen: Iterator[tuple[Effect, ...]] = iter([effects])
+        if not self.coop and not site.custom and len(effects) <= MOST_WRITES:
+            sure = [_written_only(effect) for effect in effects]
+            chosen = chain.from_iterable(combinations(sure, n) for n in range(len(sure) + 1))
+        elif len(effects) > MOST_WRITES and not self.coop:
+            self.complete = False
+        for some in chosen:
+            after, written = box, 0
+            for effect in some:
+                after = effect.of(after)
+                written |= 1 << effect.axis.number
+            for value in self.values(site, after) if self.single else (after,):
+                yield value, written, some
+
+    def _jumps(self, site: Site, token: Token) -> Iterator[Step]:
+        for key, name in site.state.jumps:
+            target = self.layout.index.get(name)
+            if target is not None and key == "on_error":
+                yield from self._to(token, target, "", token.box, -1)
+
+    def _moved(self, site: Site, token: Token) -> Iterator[Step]:
+        outcome = site.evaluate(NO_COUNTERS, site.state.is_plan, token.box)
+        hits = [(hit.route, hit.box) for hit in outcome.hits]
+        if site.custom:  # it may go anywhere, or end
+            hits = [(at, token.box) for at in range(len(site.routes))]
+            self.complete &= self.coop
+        for at, box in hits:
+            self.first.setdefault(site.number, set()).add(at)
+            target = site.targets[at]
+            if target is not None:
+                passed = site.filtered(at, box)
+                for step in self._to(token, target, site.routes[at].group, passed, at):
+                    yield step._replace(box=box)
+        if not self.coop:
+            for target, box in strays(site, outcome.hits):
+                yield from self._to(token, target, "", box, -1)
+        if outcome.rest and not site.custom:
+            for rest in outcome.rest:
+                yield from self._nothing(site, token._replace(box=rest))
+
+    def _nothing(self, site: Site, token: Token) -> Iterator[Step]:
+        """Nothing holds after the body: a person may say something else, others are stuck."""
+        if self.coop and site.state.kind != "user":
+            self.stuck.add(site.number)
+            yield Step((token._replace(stuck=True),), token.box, ())
+            return
+        if not self.coop and site.state.kind == "user":  # what was typed stays
+            yield from self._jumps(site, token)
+        yield Step((), token.box, ())
+
+    def _to(self, token: Token, target: int, group: str, box: int, at: int) -> Iterator[Step]:
         if target == THE_END:
-            yield (Token(THE_END, token.site, group, 0, 0, token.order),)
+            yield Step((Token(THE_END, token.site, group, 0),), box, (), at)
             return
         for arrived in self.sites.arrive(token.site, target, box):
-            yield (Token(target, token.site, group, arrived, written, token.order),)
+            entered = self.joins.entering(token, target, group, arrived, jump=at < 0)
+            yield Step((entered,), box, (), at)
 
-    def _split(self, site: Site, token: Token, box: int, written: int) -> Iterator[Configuration]:
+    def _split(self, site: Site, token: Token) -> Iterator[Step]:
         """Every transition that holds is taken, for each combination of values."""
-        for value in self._values(site, box):
+        for value in self.values(site, token.box):
             for mode in site.modes(NO_COUNTERS):
                 taken: list[Token] = []
+                ways: list[int] = []
                 for at, route in enumerate(site.routes):
                     target = site.targets[at]
-                    if target is None:
-                        continue
-                    truth = site.truth(at, mode)
-                    if not any(value & yes == value for yes in truth.yes):
+                    holds = any(value & yes == value for yes in site.truth(at, mode).yes)
+                    if target is None or not holds:
                         continue
                     self.first.setdefault(site.number, set()).add(at)
-                    branch = token._replace(order=(*token.order, at))
-                    for found in self._to(branch, target, route.group, value, 0):
-                        taken += found
-                if taken:
-                    yield tuple(taken)
-                elif not site.open:
-                    self.stuck.add(site.number)
+                    ways.append(at)
+                    passed = site.filtered(at, value)
+                    for step in self._to(token, target, route.group, passed, at):
+                        taken += step.branches
+                if not taken:
+                    yield from self._nothing(site, token._replace(box=value))
+                    continue
+                way = ways[0] if len(ways) == 1 else -1
+                yield Step(tuple(taken), value, (), way, len(taken) > 1)
 
-    def _values(self, site: Site, box: int) -> Iterator[int]:
+    def values(self, site: Site, box: int) -> Iterator[int]:
         """The single valuations of a box, as far as they matter here."""
         choices: list[list[int]] = []
         total = 1
@@ -283,25 +205,159 @@ class Branches:
     # --- what is looked at ----------------------------------------------------------------------
 
     def _look(self, site: Site, box: int) -> None:
-        if self.coop:
-            for key in site.asked(NO_COUNTERS, False, box, set_=False):
-                self.unset.add((site.number, key))
-        else:
-            for key in site.asked(NO_COUNTERS, False, box, set_=True):
-                self.was_set.add((site.number, key))
+        found = self.unset if self.coop else self.was_set
+        found.update((site.number, key) for key in self.asked(site, box, set_=not self.coop))
+
+    def asked(self, site: Site, box: int, *, set_: bool) -> set[str]:
+        """The keys that guards look at while they are absent (or with `set_` present). A state that
+        takes all its ways tries all of them."""
+        if not site.state.fans_out:
+            return set(site.asked(NO_COUNTERS, False, box, set_=set_))
+        return set(site.asked_by_all(box, set_=set_))
 
     def _look_at_reads(self, site: Site, box: int) -> None:
         for key in site.state.reads if self.coop else ():
-            axis = self.layout.domain.keys.get(key)
-            if axis is not None and key not in site.own and box & (axis.absent << axis.at):
+            if self.lacks(site, key, box):
                 self.lacking.add((site.number, key))
 
+    def lacks(self, site: Site, key: str, box: int) -> bool:
+        """Whether a field that a body reads may not be there."""
+        axis = self.layout.domain.keys.get(key)
+        return axis is not None and key not in site.own and bool(box & (axis.absent << axis.at))
 
-def _sorted(tokens: tuple[Token, ...]) -> Configuration:
-    """Equal configurations look equal. What remains of the way of a branch is its rank among the
-    others: else every round of a loop with a split in it would be new."""
-    ways = sorted({token.order for token in tokens})
-    if ways != [(rank,) for rank in range(len(ways))]:
-        ranks = {way: (rank,) for rank, way in enumerate(ways)}
-        tokens = tuple([token._replace(order=ranks[token.order]) for token in tokens])
-    return tuple(sorted(tokens))
+
+def _written_only(effect: Effect) -> Effect:
+    """The same where the value is surely written: none is kept (as it is of what is not there)."""
+    axis = effect.axis
+    return Effect(axis, [effect.outcomes[0] & axis.present] * axis.size)
+
+
+def _noted(levels: tuple[int, ...], written: int) -> tuple[int, ...]:
+    return (*levels[:-1], levels[-1] | written) if levels else levels
+
+
+class Branches:
+    """One environment of a graph with branches. The sets are those of `Explorer`."""
+
+    def __init__(self, sites: Sites, budget: Budget, *, coop: bool) -> None:
+        self.sites = sites
+        self.layout = sites.layout
+        self.budget = budget
+        self.joins = Joins(sites, seen=False)
+        self.steps = Steps(self.joins, coop=coop)
+        #: A run with more branches than this is not followed: they become more in each round.
+        self.most = 2 + sum(len(s.transitions) for s in self.layout.states if s.fans_out)
+        self.entered: set[int] = set()
+        self.waiting: dict[int, Trace] = {}
+        self.open_ends: dict[int, Trace] = {}
+        self.twice: dict[int, Trace] = {}
+        self.seen = 0
+        self.complete = True
+        self.more_and_more = False
+
+    def run(self) -> None:
+        known: set[Configuration] = set()
+        queue: deque[Configuration] = deque(starts(self.joins, coop=self.steps.coop))
+        while queue:
+            now = queue.popleft()
+            if now in known:
+                continue
+            most = MOST_ROUNDS if self.more_and_more else MOST_CONFIGURATIONS
+            if len(known) >= most or not self.budget.spend():
+                self.complete = False
+                break
+            known.add(now)
+            self._judge(now)
+            queue.extend(self._after(now))
+        self.complete &= self.steps.complete
+        self.seen = len(known)
+
+    def _judge(self, now: Configuration) -> None:
+        joins = self.joins
+        self.entered.update(token.site for token in now if token.site >= 0)
+        places = tuple(token.site for token in now)
+        ended = [token for token in now if joins.ended(token)]
+        open_ = [token for token in now if not joins.ended(token)]
+        in_vain = {
+            token.site for token in open_ if joins.waits(token) and joins.lacking(now, token)
+        }
+        for token in ended:
+            if open_ and token.site >= 0:
+                other = next((t for t in open_ if not joins.waits(t)), open_[0])
+                self.open_ends.setdefault(token.site, Trace(other.site, places))
+        counts: dict[int, int] = {}
+        for token in open_:
+            if "join" not in self.layout.states[token.site].settings:
+                counts[token.site] = counts.get(token.site, 0) + 1
+        for site, count in counts.items():
+            if count > 1:
+                self.twice.setdefault(site, Trace(site, places))
+        for token in open_:
+            if token.site in in_vain and joins.waits(token) and token.site not in self.waiting:
+                lacking = joins.lacking(now, token)
+                self.waiting[token.site] = Trace(token.site, places, lacking)
+
+    def _after(self, now: Configuration) -> Iterator[Configuration]:
+        if self.steps.coop and self.joins.failed(now):
+            return
+        for at in self._movable(now):
+            token = now[at]
+            for step in self.steps.of(token):
+                if step.branches:
+                    found = self.joins.arrived(placed(self.joins, now, at, step))
+                    if sum(not self.joins.ended(one) for one in found) > self.most:
+                        self.complete, self.more_and_more = False, True
+                    elif found:
+                        yield self._plain(found)
+
+    def _movable(self, now: Configuration) -> list[int]:
+        """The branches that may move next. In COOP a person is asked once nothing else goes on, and
+        the first branch that waits takes the line."""
+        states = self.layout.states
+        free = [at for at, token in enumerate(now) if not self.joins.rests(token)]
+        if not self.steps.coop:
+            return free
+        others = [at for at in free if states[now[at].site].kind != "user"]
+        return others or free[:1]
+
+    def _plain(self, now: Configuration) -> Configuration:
+        """Of branches that are over it matters where they ended, and of equal ones how many (two
+        are many)."""
+        counts: dict[int, int] = {}
+        kept: list[Token] = []
+        over: list[Token] = []
+        for token in now:
+            if self.joins.ended(token):
+                counts[token.site] = counts.get(token.site, 0) + 1
+                if counts[token.site] <= 2:
+                    over.append(Token(token.site, -1, "", 0))
+            else:
+                kept.append(token)
+        return (*tidied(tuple(kept)), *sorted(over))
+
+
+def starts(joins: Joins, *, coop: bool) -> Iterator[Configuration]:
+    """Where a run may begin."""
+    layout = joins.layout
+    for name in layout.graph.roots():
+        number = layout.index[name]
+        yield (Token(number, -1, "", layout.start(number, coop=coop)),)
+
+
+def placed(joins: Joins, now: Configuration, at: int, step: Step) -> Configuration:
+    """The branches after a step of one of them, before any of them is joined."""
+    if step.split:
+        return joins.parted(now, at, step.branches)
+    return (*now[:at], *step.branches, *now[at + 1 :])
+
+
+def undecided(joins: Joins) -> Iterator[str]:
+    """What is not known of joins: how they merge what guards read."""
+    for site, found in joins.groups.items():
+        state = joins.layout.states[site]
+        if state.settings.get(STRATEGY) is not None:
+            yield f"'{state.name}': how its branches are merged is not known"
+        for group in found:
+            merge = merge_of(state, group)
+            if merge not in ("", "overwrite"):
+                yield f"'{state.name}': what '{merge}' makes of values is not decided"

@@ -14,6 +14,8 @@ from statecli.verify.site import NO_COUNTERS, NO_PASS, THE_END, Counters, Hit, P
 
 #: A state with more boxes than this keeps one hull.
 MOST_BOXES = 2000
+#: So many pieces of one evaluation (two to the power of this) cost an expansion more.
+FREE_PIECES = 4
 
 
 #: Where an entry arrives.
@@ -53,7 +55,7 @@ class Sites:
         self._owner: list[int] = []
         #: The states to which nothing matters of the pass that leads there.
         self._single: list[bool] = []
-        #: The components in which a pass into a goal may be cut.
+        #: The components in which a pass into a goal may be cut, and those that lead there.
         self._cutting: set[int] = set()
         #: The moves that one pass may make, where some pass may be longer; else 0.
         self.most_hops = 0
@@ -108,15 +110,20 @@ class Sites:
         ]
         self._owner = components(edges)
         sizes = Counter(self._owner)
-        timed = bool(self.layout.domain.timed)
-        self._single = [
-            not state.is_plan or (sizes[owner] == 1 and not timed)
-            for state, owner in zip(states, self._owner, strict=True)
-        ]
-        self._cutting = {
+        cutting = {
             owner for state, owner in zip(states, self._owner, strict=True)
             if state.kind == "goal" and sizes[owner] > 1
         }  # fmt: skip
+        for number in sorted(range(len(states)), key=lambda n: self._owner[n]):
+            # Components are numbered from the ends inwards.
+            if any(self._owner[target] in cutting for target in edges[number]):
+                cutting.add(self._owner[number])
+        self._cutting = cutting
+        timed = bool(self.layout.domain.timed)
+        self._single = [
+            not state.is_plan or (sizes[owner] == 1 and not timed and owner not in cutting)
+            for state, owner in zip(states, self._owner, strict=True)
+        ]
 
     def arrive(self, source: int, target: int, box: int) -> Iterator[int]:
         """A box of `source` as boxes of `target`, which forgets its last visit if it says so."""
@@ -382,6 +389,7 @@ class Explorer:
         here."""
         self._look(site, counters, at_end, box)
         outcome = site.evaluate(counters, at_end, box)
+        self.budget.used += (len(outcome.hits) + len(outcome.rest)) >> FREE_PIECES
         for hit in outcome.hits:
             self._took(site, counters, hit, visited, at_end, work)
         for rest in outcome.rest:
@@ -409,11 +417,12 @@ class Explorer:
             if target not in visited.visited:
                 self.too_long.add((site.number, target))
             self._stays(site, site.cut(visited, target), hit.box, work)
-        elif target == THE_END:
+            return
+        if visited is not None:
+            self.passes.setdefault(site.number, set()).add(target)
+        if target == THE_END:
             self.ended = True
         else:
-            if visited is not None:
-                self.passes.setdefault(site.number, set()).add(target)
             passed = self.sites.onward(site, visited, target, at_end=at_end)
             self._exit(target, passed, hit.route, site.filtered(hit.route, hit.box))
 
@@ -481,6 +490,7 @@ class Explorer:
             written = effect.of(written)
         self._look(site, NO_COUNTERS, False, written)
         outcome = site.evaluate(NO_COUNTERS, False, written)
+        self.budget.used += (len(outcome.hits) + len(outcome.rest)) >> FREE_PIECES
         for hit in outcome.hits:
             self.first.setdefault(site.number, set()).add(hit.route)
             target = site.targets[hit.route]
@@ -493,6 +503,9 @@ class Explorer:
         elif not self.coop:
             for target, stray in strays(site, outcome.hits):
                 self._exit(target, NO_PASS, JUMP, stray)
+        if site.state.kind == "user" and not self.coop:
+            for rest in outcome.rest:  # what was typed stays, though it leads nowhere
+                self._jumps(site, rest)
         self._nothing(site, box, outcome.hits, outcome.rest)
 
     def _custom(self, site: Site, box: int) -> None:

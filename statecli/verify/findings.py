@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from statecli.model.guard import reads
-from statecli.verify.branches import Branches
 from statecli.verify.explore import Key
 from statecli.verify.replay import Act, Replay
 from statecli.verify.report import Finding, Witness
-from statecli.verify.site import NO_COUNTERS, NO_PASS, THE_END
+from statecli.verify.site import NO_PASS
 from statecli.verify.witness import Goal, Path, Search, box_of
 
 if TYPE_CHECKING:
@@ -34,8 +32,7 @@ class Finder:
         self.doomed: dict[Any, Sequence[int]] = {**of.doomed, **of.doomed_starts}
 
     def all(self, *, witnesses: bool) -> Iterator[Finding]:
-        """Every finding; without `witnesses` those that need one are possible."""
-        yield from self._proved()
+        """Every finding that a run shows; without `witnesses` they are possible."""
         goals = list(self._goals())
         groups = self.of.dooms()
         for members in groups:
@@ -48,50 +45,6 @@ class Finder:
                 yield self._finding(goal, found.get(goal))
         for members in groups:
             yield self._trap(members, found)
-
-    def _proved(self) -> Iterator[Finding]:
-        lists = self.of.lists
-        for name in sorted(lists["unreachable"]):
-            yield Finding("unreachable-under-guards", name)
-        for name, number in sorted(lists["dead"]):
-            yield Finding(
-                "dead-transition", name, number, values={"only": self._only(name, number)}
-            )
-        index = self.layout.index
-        for name, target in sorted(lists["settle_loops"]):
-            long = (index[name], index.get(target, THE_END)) in self.of.full.too_long
-            wide = self.layout.index[name] in self.of.full.wide
-            verdict = "possible" if wide else "proved"
-            values = {"target": target, "long": long}
-            yield Finding("unbounded-hops", name, -1, verdict, None, values)
-
-        for name in self.of.passed_through():
-            yield Finding("pass-through-state", name)
-
-    def _only(self, name: str, number: int) -> dict[str, list[object]]:
-        """What the fields that a dead guard looks at always are where it is tried; empty unless
-        that alone keeps it from holding. None: not set."""
-        site = self.of.sites[self.layout.index[name]]
-        looked = self.of.full.looked.get(site.number, 0)
-        at = next(at for at, route in enumerate(site.routes) if route.number == number)
-        guard = site.routes[at].guard
-        if guard is None or not looked:
-            return {}
-        for counters in self.of.full.rests.get(site.number, {NO_COUNTERS: None}):
-            for mode in site.modes(counters):
-                if site.compiler.meet([looked], site.truth(at, mode).yes):
-                    return {}
-        found: dict[str, list[object]] = {}
-        for key in reads(guard):
-            axis = self.of.domain.keys.get(key)
-            if axis is None:
-                continue
-            mask = looked >> axis.at & axis.all
-            values: list[object] = [None] if mask & axis.absent else []
-            values += [axis.sample(n) for n in range(axis.absents, axis.size) if mask >> n & 1]
-            if (mask | axis.absent) != axis.all and len(values) <= 3:
-                found[key] = values
-        return found
 
     def _goals(self) -> Iterator[Goal]:
         coop = self.of.coop
@@ -206,35 +159,3 @@ def _without_one(path: Path) -> Iterator[Path]:
         act: Act = path.acts[at]
         if act.kind != "body":
             yield path._replace(acts=(*path.acts[:at], *path.acts[at + 1 :]))
-
-
-def branch_findings(
-    of: Verification, lists: Mapping[str, Any], coop: Branches, *, exact: bool
-) -> Iterator[Finding]:
-    """What is wrong with several branches at once. The kernel does not run branches yet, so none
-    has a witness."""
-    verdict = "proved" if exact else "possible"
-    names = [state.name for state in of.layout.states]
-    for name in sorted(lists["unreachable"]):
-        yield Finding("unreachable-under-guards", name)
-    for name, number in sorted(lists["dead"]):
-        yield Finding("dead-transition", name, number)
-    for name in sorted(lists["stuck"]):
-        yield Finding("stuck-state", name, -1, verdict)
-    for name, key in sorted(lists["unset"] | {(names[n], key) for n, key in coop.lacking}):
-        always = (name, key) in lists["never_set"]
-        values = {"key": key, "always": always, "guard": (name, key) in lists["unset"]}
-        yield Finding("read-before-write", name, -1, verdict, None, values)
-    for rule, found in (
-        ("join-never-satisfied", coop.waiting),
-        ("end-with-open-branches", coop.open_ends),
-        ("duplicate-branch", coop.twice),
-    ):
-        for number, trace in sorted(found.items()):
-            places = tuple(names[n] for n in trace.places if n >= 0)
-            lacking = tuple(names[n] for n in trace.lacking)
-            values = {"other": names[trace.state], "places": places, "lacking": lacking}
-            yield Finding(rule, names[number], -1, verdict, None, values)
-
-
-__all__ = ["Finder", "Key"]

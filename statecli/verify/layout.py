@@ -129,8 +129,9 @@ class Layout:
                 if found != need[number]:
                     need[number], changed = found, True
         touched = [0] * count
+        shared = any(state.fans_out for state in self.states)  # between branches
         for axis in self.domain.axes:  # they differ from the first state on
-            if axis.initial != axis.usual:
+            if axis.initial != axis.usual or (shared and loose >> axis.number & 1):
                 for name in self.graph.roots():
                     touched[self.index[name]] |= 1 << axis.number
         changed = True

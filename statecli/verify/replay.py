@@ -186,7 +186,7 @@ class Replay:
                 outcome = plan.skip_task(act.what)
             self.turns.append({"done": act.what})
         else:
-            if self.snapshot.token.fresh:  # the person has said nothing in this visit yet
+            if self.snapshot.token.fresh and not self._heard():
                 self._end()
                 self._told()
                 if self.state is not state:
@@ -198,6 +198,12 @@ class Replay:
         if outcome.ok:
             self.to.begin(mid_turn=True)
             settle(self.to, 0)
+
+    def _heard(self) -> bool:
+        """Whether the person has said something in this visit, which began in the middle of a turn:
+        after a limit that has stopped the run, they have."""
+        messages = self.snapshot.data.get("messages") or ()
+        return any(m["role"] == "user" for m in messages[self.snapshot.token.since :])
 
     def _end(self) -> bool:
         """The end of a turn; whether the net got the run on."""
@@ -234,6 +240,8 @@ class Replay:
             route = choice.transition
         elif isinstance(choice, Ask):
             self.asked = act.way < 0
+            if self.asked:  # the routes were tried, though nothing was taken yet
+                self.to.moments.append(Moment(self.snapshot, False))
             route = next((r for r in choice.options if r.number == act.way), None)
             self.ok &= self.asked or route is not None
         else:

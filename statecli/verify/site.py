@@ -24,6 +24,8 @@ from statecli.verify.layout import Layout
 MOST_FREE = 4
 #: So many tasks of a state that is skipped are told apart by whether their values are there.
 MOST_APART = 4
+#: Into so many boxes the values fall apart that one evaluation leaves; beyond, one around them all.
+MOST_PIECES = 1024
 #: The target of a route that ends the run.
 THE_END = -1
 
@@ -176,6 +178,7 @@ class Site:
         self._modes: dict[Counters, Mode] = {}
         self._frees = self._combinations()
         self.too_many = False
+        self.fell_apart = False
         self.own = {item.key for item in self.state.deliverables()} | set(self.state.writes)
         self.foreign = self._foreign()
         self.ties = self._possible_ties()
@@ -288,7 +291,18 @@ class Site:
                 rest = rest if truth.yes is truth.no else left  # not decided: it may not hold
             if not rest:
                 break
+            rest = self._few(rest)
         return Outcome(tuple(hits), tuple(rest))
+
+    def _few(self, boxes: list[int]) -> list[int]:
+        """The boxes, or one around them if they are too many: then more is held possible."""
+        if len(boxes) <= MOST_PIECES:
+            return boxes
+        self.fell_apart = True
+        hull = 0
+        for box in boxes:
+            hull |= box
+        return [hull]
 
     def _tried(self, at_end: bool) -> list[int]:
         """The routes that are tried at all, by their places in the order."""
@@ -303,7 +317,7 @@ class Site:
                 return
             truth = self.truth(at, mode)
             if truth.yes is not truth.no:
-                rest = self.frame.outside(rest, truth.yes)
+                rest = self._few(self.frame.outside(rest, truth.yes))
             if not rest:
                 return
 
@@ -613,6 +627,21 @@ class Site:
                 if guard is not None and invalid(guard) is None:
                     try:
                         self._asked(guard, mode, rest, open_, set_, found)
+                    except TooMany:
+                        self.too_many = True
+        return found
+
+    def asked_by_all(self, box: int, *, set_: bool) -> dict[str, int]:
+        """The same where every route is tried, whatever comes before it."""
+        mask = {key: axis.present if set_ else axis.absent for key, axis in self.foreign.items()}
+        open_ = {k: axis for k, axis in self.foreign.items() if box >> axis.at & mask[k]}
+        found: dict[str, int] = {}
+        for mode in self.modes(NO_COUNTERS) if open_ and not self.too_many else ():
+            for at, route in enumerate(self.routes):
+                guard = route.guard
+                if guard is not None and self.targets[at] is not None and invalid(guard) is None:
+                    try:
+                        self._asked(guard, mode, [box], open_, set_, found)
                     except TooMany:
                         self.too_many = True
         return found

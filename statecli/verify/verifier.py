@@ -11,12 +11,11 @@ from statecli.kernel.limits import limit
 from statecli.model.graph import END, Graph
 from statecli.model.wording import listed
 from statecli.verify.backward import Backward
-from statecli.verify.branches import Branches
 from statecli.verify.domain import Domain
 from statecli.verify.explore import MOST_BOXES, Budget, Explorer, Sites
-from statecli.verify.findings import Finder, branch_findings
 from statecli.verify.layout import Layout, components
-from statecli.verify.report import DEFAULT_BUDGET, LISTS, Report
+from statecli.verify.proved import proved
+from statecli.verify.report import DEFAULT_BUDGET, LISTS, Finding, Report
 
 
 def verify(
@@ -34,7 +33,7 @@ def verify(
     try:
         found = Verification(graph, Budget(budget, timeout), inputs)
         if any(state.fans_out for state in graph.states.values()):
-            return found.concurrent()
+            return found.concurrent(witnesses)
         return found.report(witnesses)
     finally:
         if collecting:
@@ -64,9 +63,18 @@ class Verification:
         self._go_round()
         self.lists: dict[str, frozenset[Any]] = {name: frozenset() for name in LISTS}
         self.lists.update(self._lists())
-        findings = tuple(Finder(self).all(witnesses=witnesses))
+        findings = tuple(self._findings(witnesses))
         undecided = tuple(self._undecided())
         return Report(not undecided, undecided, self.budget.used, self.lists, findings)
+
+    def _findings(self, witnesses: bool) -> Iterable[Finding]:
+        yield from proved(self)
+        coop = self.coop
+        shown = (coop.stuck, coop.rescued, coop.ties, coop.unset, coop.lacking, self._doomed())
+        if any(shown):
+            from statecli.verify.findings import Finder  # only a graph with a mistake pays for it
+
+            yield from Finder(self).all(witnesses=witnesses)
 
     def _explore(self) -> None:
         """What runs can reach, in both environments."""
@@ -76,33 +84,44 @@ class Verification:
             explorer.start()
             explorer.run()
 
-    def concurrent(self) -> Report:
+    def concurrent(self, witnesses: bool) -> Report:
         """The report on a graph that takes several ways at once."""
+        from statecli.verify.branches import Branches
+        from statecli.verify.branches import undecided as unknown_merges
+
         full = Branches(self.sites, self.budget, coop=False)
         coop = Branches(self.sites, self.budget, coop=True)
         full.run()
         coop.run()
         name = self._name
-        unset = {(name(n), key) for n, key in coop.unset}
+        unset = {(name(n), key) for n, key in coop.steps.unset}
         lists: dict[str, frozenset[Any]] = {key: frozenset() for key in LISTS}
         if full.complete:
             lists["unreachable"] = frozenset(map(name, self.layout.on_paper() - full.entered))
-            lists["dead"] = frozenset(self._dead(full.entered, full.first))
-        lists["stuck"] = frozenset(map(name, coop.stuck))
+            lists["dead"] = frozenset(self._dead(full.entered, full.steps.first))
+        lists["stuck"] = frozenset(map(name, coop.steps.stuck))
         lists["unset"] = frozenset(unset)
-        lists["never_set"] = frozenset(unset - {(name(n), key) for n, key in full.was_set})
-        undecided = list(self._unknown())
+        lists["never_set"] = frozenset(unset - {(name(n), key) for n, key in full.steps.was_set})
+        undecided = [*self._unknown(), *unknown_merges(full.joins)]
         undecided += [
             f"'{state.name}': a plan state beside branches is not decided"
             for state in self.layout.states
             if state.is_plan
         ]
         if not full.complete or not coop.complete:
-            seen = f"{full.seen + coop.seen:,} places of the branches"
-            undecided.append(f"what the branches can do together is not known after {seen}")
-        found = tuple(branch_findings(self, lists, coop, exact=not undecided))
+            why = f"after {full.seen + coop.seen:,} places of the branches"
+            if full.more_and_more or coop.more_and_more:
+                why = f"where there are more than {full.most} of them"
+            undecided.append(f"what the branches can do together is not known {why}")
+        found = [Finding("unreachable-under-guards", one) for one in sorted(lists["unreachable"])]
+        found += [Finding("dead-transition", *one) for one in sorted(lists["dead"])]
+        seen = (coop.steps.stuck, unset, coop.steps.lacking)
+        if any(seen) or coop.waiting or coop.open_ends or coop.twice:
+            from statecli.verify.branch_findings import branch_findings
+
+            found += branch_findings(self, lists, coop, witnesses=witnesses)
         return Report(
-            not undecided, tuple(undecided), self.budget.used, lists, found, concurrent=True
+            not undecided, tuple(undecided), self.budget.used, lists, tuple(found), concurrent=True
         )
 
     def _unknown(self) -> Iterable[str]:
@@ -111,6 +130,8 @@ class Verification:
         for site in self.sites.made():
             if site.too_many:
                 yield f"'{site.state.name}': a guard with too many cases is not decided"
+            if site.fell_apart:
+                yield f"'{site.state.name}': its ways have too many cases to tell all apart"
             if site.custom:
                 yield f"'{site.state.name}': what its kind '{site.state.kind}' does is not known"
 

@@ -300,7 +300,7 @@ class Search:
         first = steps[0][0]
         state = self.layout.states[first.site]
         values = _single(self.frame.groups, steps[0][1])
-        given = self._given(first.site, values)
+        given = given_at(self.sites, first.site, values)
         acts: list[Act] = []
         for at, (node, _, call, piece, route) in enumerate(steps):
             site = self.sites[node.site]
@@ -313,24 +313,6 @@ class Search:
                 for arrived in self.sites.arrive(node.site, target, site.filtered(route, values)):
                     values = _single(self.frame.groups, arrived)
         return Path(state.name, given, tuple(acts))
-
-    def _given(self, number: int, values: int) -> dict[str, Any]:
-        """The fields that are set at the start, where that is not the same in all runs."""
-        found: dict[str, Any] = {}
-        domain = self.layout.domain
-        live = self.layout.live[number]
-        for key, axis in domain.keys.items():
-            field = self.layout.graph.fields.get(key)
-            context = field is not None and field.origin == "context"
-            if not (context or domain.open or key in domain.inputs):
-                continue
-            mask = axis.initial
-            if live >> axis.number & 1:
-                mask = values >> axis.at & axis.all
-            sample = axis.sample((mask & -mask).bit_length() - 1)
-            if sample is not ABSENT:
-                found[key] = sample
-        return found
 
     def _called(
         self, site: Site, call: Call, values: int, piece: int, acts: list[Act], route: int
@@ -374,6 +356,25 @@ class Search:
 
     def _value(self, item: Deliverable) -> object:
         return candidates(self.layout.graph.fields.get(item.key), [])[0]
+
+
+def given_at(sites: Sites, number: int, values: int) -> dict[str, Any]:
+    """The fields that are set at the start, where that is not the same in all runs."""
+    found: dict[str, Any] = {}
+    layout = sites.layout
+    domain, live = layout.domain, layout.live[number]
+    for key, axis in domain.keys.items():
+        field = layout.graph.fields.get(key)
+        context = field is not None and field.origin == "context"
+        if not (context or domain.open or key in domain.inputs):
+            continue
+        mask = axis.initial
+        if live >> axis.number & 1:
+            mask = values >> axis.at & axis.all
+        sample = axis.sample((mask & -mask).bit_length() - 1)
+        if sample is not ABSENT:
+            found[key] = sample
+    return found
 
 
 def _single(groups: list[int], box: int) -> int:

@@ -265,6 +265,7 @@ class Search:
         self.cut: set[tuple[str, str]] = set()
         self.stuck: set[str] = set()
         self.rescued: set[str] = set()
+        self.bodies = 0
         self._after_call: dict[Node, Move] = {}  # many calls come to the same
         self._run([self._lean(start)] if start is not None else list(self._roots()))
 
@@ -346,6 +347,9 @@ class Search:
             yield Move(None)
             return
         for values in self._written(node, place):
+            self.bodies += 1
+            if self.bodies > self.most * 4:
+                raise TooLarge
             after = node._replace(values=values)
             look = self._look(after, at_end=False)
             for way in look.ways:
@@ -356,7 +360,7 @@ class Search:
                 yield self._jump(after, stray)
             if not look.ways and place.kind == "user":
                 yield Move(after)
-                if not any(
+                if place.name not in self.stuck and not any(
                     self.world.look(node._replace(values=again), at_end=False).ways
                     for again in self._subsets(after, place)
                 ):

@@ -52,4 +52,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             states=(proof.state,),
             hint="say 'join: all' there, or 'join: any' if each is to run on its own",
             verdict=proof.verdict,
+            witness=proof.witness,
         )

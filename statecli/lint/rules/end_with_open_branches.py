@@ -53,4 +53,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             related=(Related("still runs", facts.place(other)),),
             hint="join the branches before the end",
             verdict=proof.verdict,
+            witness=proof.witness,
         )

@@ -43,6 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
+from statecli.lint.told import answers
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.wording import listed
 
@@ -56,11 +57,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         lacking = proof.values["lacking"]
         assert isinstance(lacking, tuple)
         missing = listed(lacking, "and") if lacking else "another branch"
+        waits = f"'{proof.state}' waits for all branches, and can wait for {missing} for ever"
+        told = answers(proof.witness)
         yield Finding(
-            message=f"'{proof.state}' waits for all branches, and can wait for {missing} for ever",
+            message=f"{waits}, as after {told}" if told else waits,
             at=facts.place(proof.state),
             states=(proof.state, *lacking),
             related=tuple(Related("does not come", facts.place(name)) for name in lacking),
             hint="start every branch that it waits for, or say 'join: any'",
             verdict=proof.verdict,
+            witness=proof.witness,
         )

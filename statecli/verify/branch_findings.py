@@ -1,0 +1,62 @@
+"""What is wrong with several branches at once: findings with runs that the real kernel replays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from statecli.verify.branch_replay import BranchReplay
+from statecli.verify.branch_witness import BranchSearch
+from statecli.verify.branches import Branches
+from statecli.verify.report import Finding, Witness
+from statecli.verify.witness import Goal
+
+if TYPE_CHECKING:
+    from statecli.verify.verifier import Verification
+
+#: The kinds of what is looked for in branches, and their rules.
+BRANCH_RULES = {
+    "stuck": "stuck-state", "unset": "read-before-write", "lacking": "read-before-write",
+    "waits": "join-never-satisfied", "open": "end-with-open-branches",
+    "twice": "duplicate-branch",
+}  # fmt: skip
+
+
+def branch_findings(
+    of: Verification, lists: Mapping[str, Any], coop: Branches, *, witnesses: bool
+) -> Iterator[Finding]:
+    """What is wrong with several branches at once, each with a run through the real kernel."""
+    goals = dict(_branch_goals(of, lists, coop))
+    runs = BranchSearch(of.sites, of.budget, list(goals)).run() if goals and witnesses else {}
+    for goal, values in goals.items():
+        name = of.layout.states[goal.site].name
+        found = Finding(BRANCH_RULES[goal.kind], name, -1, "possible", None, values)
+        if goal in runs:
+            run = runs[goal]
+            replay = BranchReplay(of.graph, run.root, run.given).run(run.acts)
+            if replay.ok and replay.shows(goal.kind, name, goal.one):
+                shown = Witness(replay.witness(), run.given)
+                found = found._replace(verdict="witnessed", witness=shown)
+        yield found
+
+
+def _branch_goals(
+    of: Verification, lists: Mapping[str, Any], coop: Branches
+) -> Iterator[tuple[Goal, dict[str, object]]]:
+    """What is looked for, with the values of the messages."""
+    index, names = of.layout.index, [state.name for state in of.layout.states]
+    for name in sorted(lists["stuck"]):
+        yield Goal("stuck", index[name]), {}
+    asked = {(index[name], key) for name, key in lists["unset"]}
+    for kind, pairs in (("unset", asked), ("lacking", coop.steps.lacking - asked)):
+        for number, key in sorted(pairs):
+            always = (names[number], key) in lists["never_set"]
+            guard = kind == "unset"
+            yield Goal(kind, number, key), {"key": key, "always": always, "guard": guard}
+    for kind, found in (("waits", coop.waiting), ("open", coop.open_ends), ("twice", coop.twice)):
+        for number, trace in sorted(found.items()):
+            places = tuple(names[n] for n in trace.places if n >= 0)
+            lacking = tuple(names[n] for n in trace.lacking)
+            other = names[trace.state]
+            values: dict[str, object] = {"other": other, "places": places, "lacking": lacking}
+            yield Goal(kind, number), values

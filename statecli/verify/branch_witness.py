@@ -1,0 +1,238 @@
+"""The shortest run of branches that shows something: breadth first, in the order of the engine.
+
+The bodies take their turns as in `engine/branches.py`: those that are ready one after the other,
+what comes of one at the end of the queue; a person is asked once nothing else can go on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from statecli.model.classes import candidates
+from statecli.verify.branch_replay import Act
+from statecli.verify.branches import Step, Steps
+from statecli.verify.explore import Budget, Sites
+from statecli.verify.site import Site
+from statecli.verify.tokens import Configuration, Joins, Token, tidied, together
+from statecli.verify.witness import Goal, given_at
+
+#: So many bodies at most are told of the branches that a finding is not about.
+MOST_MORE = 30
+#: So many places of the branches are looked at.
+MOST_NODES = 20_000
+
+
+class Node(NamedTuple):
+    """The branches in routing order with a name each, and those that are to run, in turn; and how
+    a run comes to be there."""
+
+    tokens: Configuration
+    names: tuple[int, ...]
+    queue: tuple[int, ...]
+    before: int = -1
+    act: Act | None = None
+
+    def key(self) -> tuple[Configuration, tuple[int, ...]]:
+        at = {name: number for number, name in enumerate(self.names)}
+        return self.tokens, tuple(at[name] for name in self.queue)
+
+
+class Run(NamedTuple):
+    """Where a run begins, with which values, and what the bodies do."""
+
+    root: str
+    given: Mapping[str, Any]
+    acts: tuple[Act, ...]
+
+
+class BranchSearch:
+    """Looks for several goals at once. Their kinds are those of `Goal`, and waits, open, twice."""
+
+    def __init__(self, sites: Sites, budget: Budget, goals: Sequence[Goal]) -> None:
+        self.sites = sites
+        self.layout = sites.layout
+        self.budget = budget
+        self.joins = Joins(sites, seen=True)
+        self.steps = Steps(self.joins, coop=True, single=True)
+        self.left = dict.fromkeys(goals)
+        self.found: dict[Goal, Run] = {}
+        self.nodes: list[Node] = []
+        self._known: set[object] = set()
+        self._queue: deque[int] = deque()
+
+    def run(self) -> dict[Goal, Run]:
+        for name in self.layout.graph.roots():
+            number = self.layout.index[name]
+            for box in self.steps.values(self.sites[number], self.layout.start(number, coop=True)):
+                token = Token(number, -1, "", box)
+                self._add(Node((token,), (0,), (0,)))
+        while self._queue and self.left and self.budget.spend():
+            if len(self.nodes) > MOST_NODES:
+                break
+            at = self._queue.popleft()
+            for node in self._after(at, self.nodes[at]):
+                self._add(node)
+        return self.found
+
+    def _add(self, node: Node) -> None:
+        key = node.key()
+        if key not in self._known:
+            self._known.add(key)
+            self.nodes.append(node)
+            self._queue.append(len(self.nodes) - 1)
+            self._judge(len(self.nodes) - 1, node)
+
+    # --- what a place shows ---------------------------------------------------------------------
+
+    def _reach(self, goal: Goal, at: int, last: Node | None = None) -> None:
+        """A run shows something in a node, or with what leads from there to the `last` one."""
+        if goal not in self.left:
+            return
+        del self.left[goal]
+        node = last if last is not None else self.nodes[at]
+        acts = self._rest_of(node)
+        while True:
+            if node.act is not None:
+                acts.insert(0, node.act)
+            if node.before < 0:
+                break
+            node = self.nodes[node.before]
+        first = node.tokens[0]
+        given = given_at(self.sites, first.site, first.box)
+        self.found[goal] = Run(self.layout.states[first.site].name, given, tuple(acts))
+
+    def _rest_of(self, node: Node) -> list[Act]:
+        """What the other branches do until all of them rest: so nobody who plays the run has to
+        know which of them is the faster."""
+        acts: list[Act] = []
+        while node.queue and len(acts) < MOST_MORE:
+            left, self.left = self.left, {}
+            after = next(iter(self._after(-1, node)), None)
+            self.left = left
+            if after is None:
+                break
+            acts += [after.act] if after.act is not None else []
+            node = after
+        return acts
+
+    def _judge(self, at: int, node: Node) -> None:
+        joins = self.joins
+        for goal in list(self.left):
+            here = [token for token in node.tokens if token.site == goal.site]
+            if goal.kind == "open":
+                over = any(joins.ended(token) for token in here)
+                if over and len(node.tokens) > 1:
+                    self._reach(goal, at)
+            elif goal.kind == "twice" and self._meet(node.tokens, goal.site):
+                self._reach(goal, at)
+
+    def _meet(self, tokens: Configuration, site: int) -> bool:
+        return any(
+            one.splits and other.splits and together(one, other) >> site & 1
+            for at, one in enumerate(tokens)
+            for other in tokens[at + 1 :]
+        )
+
+    # --- what comes next ------------------------------------------------------------------------
+
+    def _after(self, at: int, node: Node) -> Iterator[Node]:
+        """Where one body leads: that of the first branch in the queue, or else the person is asked
+        in the first that waits."""
+        queue = list(node.queue)
+        while queue:
+            token = node.tokens[node.names.index(queue[0])]
+            if not self.joins.rests(token) and self.sites[token.site].state.kind != "user":
+                yield from self._body(at, node, queue[0], tuple(queue[1:]))
+                return
+            queue.pop(0)
+        for token in node.tokens:
+            if self.joins.waits(token) and self.joins.lacking(node.tokens, token):
+                self._reach(Goal("waits", token.site), at, node)
+        if self.joins.failed(node.tokens):
+            return
+        for name, token in zip(node.names, node.tokens, strict=True):
+            if not self.joins.rests(token):
+                yield from self._body(at, node, name, ())
+                return
+
+    def _body(self, at: int, node: Node, name: int, queue: tuple[int, ...]) -> Iterator[Node]:
+        place = node.names.index(name)
+        token = node.tokens[place]
+        site = self.sites[token.site]
+        for key in site.state.reads:
+            if self.steps.lacks(site, key, token.box):
+                self._reach(Goal("lacking", token.site, key), at, node)
+        steps = self.steps.of(token)
+        helps = any(step.branches for step in steps)
+        for step in steps:
+            act = Act(site.state.name, self._writes(site, step), self._way(site, step))
+            after = self._placed(at, node, place, queue, step, act)
+            if after is None:
+                continue
+            for key in self.steps.asked(site, step.box, set_=False):
+                self._reach(Goal("unset", token.site, key), at, after)
+            if (step.branches and step.branches[0].stuck) or not helps:
+                self._reach(Goal("stuck", token.site), at, after)
+            if step.branches:
+                yield after
+
+    def _placed(
+        self, at: int, node: Node, place: int, queue: tuple[int, ...], step: Step, act: Act
+    ) -> Node | None:
+        """The branches after a step, each that goes on at the end of the queue. None where what
+        branches that come together know does not fit together."""
+        if not step.branches:  # a line that leads nowhere
+            return Node(node.tokens, node.names, queue, at, act)
+        fresh = max(node.names) + 1
+        made = tuple(range(fresh, fresh + len(step.branches)))
+        names = (*node.names[:place], *made, *node.names[place + 1 :])
+        if step.split:
+            tokens = self.joins.parted(node.tokens, place, step.branches)
+            tokens = tuple(
+                self._marked(token) if name in made else token
+                for name, token in zip(names, tokens, strict=True)
+            )
+        else:
+            tokens = (*node.tokens[:place], *step.branches, *node.tokens[place + 1 :])
+        ready = [
+            name
+            for name, token in zip(names, tokens, strict=True)
+            if name in made and not (token.stuck or self.joins.waits(token))
+        ]
+        while parts := self.joins.complete(tokens):
+            joined = self.joins.folded([tokens[part] for part in parts])
+            if joined is None:
+                return None
+            kept = [n for n in range(len(tokens)) if n not in parts[1:]]
+            ready.append(max(*names, fresh) + 1)
+            tokens = tuple(joined if n == parts[0] else tokens[n] for n in kept)
+            names = tuple(ready[-1] if n == parts[0] else names[n] for n in kept)
+        live = tuple(name for name in (*queue, *ready) if name in names)
+        return Node(tidied(tokens), names, live, at, act)
+
+    def _marked(self, token: Token) -> Token:
+        """A branch that has just split off has seen the state that it came into."""
+        if "join" in self.layout.states[token.site].settings:
+            return token
+        return token._replace(seen=(*token.seen[:-1], token.seen[-1] | 1 << token.site))
+
+    # --- in words of the kernel -----------------------------------------------------------------
+
+    def _way(self, site: Site, step: Step) -> int:
+        return site.routes[step.way].number if step.way >= 0 else -1
+
+    def _writes(self, site: Site, step: Step) -> dict[str, Any]:
+        """What the body writes, with a value of each class."""
+        state, found = site.state, dict[str, Any]()
+        for effect in step.effects:
+            axis = effect.axis
+            number = (step.box >> axis.at & axis.all).bit_length() - 1
+            found[axis.name] = axis.line(number) if state.kind == "user" else axis.sample(number)
+        if state.kind == "user" and len(state.writes) != 1:
+            return found
+        for key in state.writes if state.kind != "decision" else ():
+            if key not in found and key not in site.domain.implicit:
+                found[key] = candidates(self.layout.graph.fields.get(key), [])[0]
+        return found
