@@ -18,6 +18,8 @@ from statecli.verify.site import NO_COUNTERS, THE_END, Effect, Site
 
 #: More configurations than this are not looked at.
 MOST_CONFIGURATIONS = 300_000
+#: A loop that splits and never joins has ever more branches; nobody draws so many by hand.
+MOST_TOKENS = 256
 #: A split tells at most so many combinations of values apart.
 MOST_VALUES = 4096
 
@@ -85,17 +87,25 @@ class Branches:
             number = self.layout.index[name]
             token = Token(number, -1, "", self.layout.start(number, coop=self.coop))
             queue.append((token,))
-        while queue:
+        known.update(queue)
+        while queue and self.complete:
             now = queue.popleft()
-            if now in known:
-                continue
-            if len(known) >= MOST_CONFIGURATIONS or not self.budget.spend():
-                self.complete = False
-                break
-            known.add(now)
             self._judge(now)
-            queue.extend(self._after(now))
+            for found in self._after(now):
+                if not self._afford(found) or len(known) >= MOST_CONFIGURATIONS:
+                    self.complete = False
+                    break
+                if found not in known:
+                    known.add(found)
+                    queue.append(found)
         self.seen = len(known)
+
+    def _afford(self, found: Configuration) -> bool:
+        """Pay for one that was made, known or not: a split makes many of one, and each costs by its
+        tokens."""
+        for _ in range(1 + len(found) // 4):
+            self.budget.spend()
+        return self.budget.left and len(found) <= MOST_TOKENS
 
     # --- one configuration ----------------------------------------------------------------------
 
@@ -288,4 +298,10 @@ class Branches:
 
 
 def _sorted(tokens: tuple[Token, ...]) -> Configuration:
+    """Equal configurations look equal. What remains of the way of a branch is its rank among the
+    others: else every round of a loop with a split in it would be new."""
+    ways = sorted({token.order for token in tokens})
+    if ways != [(rank,) for rank in range(len(ways))]:
+        ranks = {way: (rank,) for rank, way in enumerate(ways)}
+        tokens = tuple([token._replace(order=ranks[token.order]) for token in tokens])
     return tuple(sorted(tokens))
