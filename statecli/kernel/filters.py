@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from statecli.kernel.given import fields_of, given
@@ -35,7 +37,13 @@ def filter_data(to: Recorder, number: int, route: Transition) -> None:
 
 
 def whole(to: Recorder, value: Any) -> dict[str, Any]:
-    """All the data as a function made it, checked field by field."""
+    """All the data as a function made it, checked field by field. TypeError for what is none."""
+    if inspect.iscoroutine(value):
+        value.close()
+        raise TypeError("the function cannot be async: it gives back all of the data at once")
+    if not isinstance(value, Mapping) and not hasattr(value, "__dict__"):
+        kind = type(value).__name__
+        raise TypeError(f"the function gave back a {kind}, not all of the data as a mapping")
     data = fields_of(value)
     for key, item in data.items():
         field = to.graph.fields.get(key)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from statecli.model.snapshot import Messages
 
@@ -27,11 +28,53 @@ def _typed(data_type: Any, values: dict[str, Any]) -> Any:
     all set yet has those that are."""
     model = getattr(data_type, "model_fields", None)
     if model is not None:
-        known = {key: value for key, value in values.items() if key in model}
-        lacks = any(item.is_required() and name not in known for name, item in model.items())
-        return data_type.model_construct(**known) if lacks else data_type(**known)
+        return _model(data_type, model, {key: v for key, v in values.items() if key in model})
     fields = getattr(data_type, "__dataclass_fields__", values)
     return data_type(**{key: value for key, value in values.items() if key in fields})
+
+
+def _model(data_type: Any, fields: Mapping[str, Any], known: dict[str, Any]) -> Any:
+    if any(item.is_required() and name not in known for name, item in fields.items()):
+        found = data_type.model_construct()
+        # Each is made what its annotation says, by itself, also where the model is frozen.
+        for name, value in known.items():
+            found.__dict__[name] = _adapter(data_type, name).validate_python(value)
+            found.__pydantic_fields_set__.add(name)
+        return found
+    for name, alias in _aliases(data_type):
+        if name in known:
+            known[alias] = known.pop(name)
+    return data_type(**known)
+
+
+@functools.cache
+def _aliases(data_type: Any) -> tuple[tuple[str, str], ...]:
+    """The fields of a model that it wants to be given by another name."""
+    found = ((name, item.validation_alias) for name, item in data_type.model_fields.items())
+    return tuple((name, alias) for name, alias in found if isinstance(alias, str))
+
+
+@functools.cache
+def _adapter(data_type: Any, name: str) -> Any:
+    """What makes a value what a field of a model wants."""
+    from pydantic import TypeAdapter
+
+    field = data_type.model_fields[name]
+    notes = tuple(field.metadata)
+    hint: Any = Annotated[(field.annotation, *notes)] if notes else field.annotation
+    return TypeAdapter(hint)
+
+
+def unmodelled(value: Any) -> Any:
+    """Models in a value as plain data, as deep as lists, tuples and mappings go: the schema makes
+    them models again."""
+    if hasattr(value, "model_dump") and not isinstance(value, type):
+        return value.model_dump()
+    if type(value) in (list, tuple):
+        return type(value)([unmodelled(item) for item in value])
+    if type(value) is dict:
+        return {key: unmodelled(item) for key, item in value.items()}
+    return value
 
 
 def fields_of(value: Any) -> dict[str, Any]:

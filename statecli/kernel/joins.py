@@ -114,13 +114,20 @@ def unsatisfied(graph: Graph, snapshot: Snapshot) -> list[tuple[int, str]]:
         group = group_of(graph, branch.came)
         told.add((name, group))
         here = _first_of_each(graph, snapshot, name, group)
-        missing = [s for s in groups_of(graph, name)[group] if s not in here and s not in ahead]
+        known = {*here, *_unfolded(snapshot, name), *ahead}
+        missing = [s for s in groups_of(graph, name)[group] if s not in known]
         if missing:
             found.append((number, _why(snapshot, name, group, missing, list(here))))
     return found
 
 
 _RESTING = ("joining", "ended")
+
+
+def _unfolded(snapshot: Snapshot, name: str) -> set[str]:
+    """From where tokens came that are there and could not be made one: that is their error."""
+    branches = (b for b in snapshot.branches.values() if b.token.state == name)
+    return {b.came[0] for b in branches if b.came is not None and b.status == "failed"}
 
 
 def _reached(graph: Graph, names: list[str]) -> set[str]:

@@ -85,7 +85,8 @@ def fitted(
             try:
                 result = reducer(field.reducer)(data.get(key, MISSING), new)
             except Exception as error:
-                raise Misfit(f"'{key}' cannot be merged ({field.reducer}): {error}") from error
+                why = str(error) or type(error).__name__
+                raise Misfit(f"'{key}' cannot be merged ({field.reducer}): {why}") from error
             of_type(field, result)
             found[key] = new
     return Fitted(found, tuple(dropped))

@@ -75,7 +75,13 @@ class GraphBuilder:
     ) -> GraphBuilder:
         """A state that waits for one branch from every source of a group. What they did is folded
         by the reducers; `merge` names another one for a group, `strategy` is a function of the
-        list of their data that gives all of the data (or a mapping of group to function)."""
+        list of their data that gives all of the data (or a mapping of group to function).
+        TypeError for what is no name of a reducer, and for what is no function."""
+        if not all(isinstance(reducer, str) for reducer in (merge or {}).values()):
+            raise TypeError(f"merge names a reducer for each group, not {merge!r}")
+        for made in strategy.values() if isinstance(strategy, Mapping) else [strategy]:
+            if made is not None and not callable(made):
+                raise TypeError(f"a strategy is a function, not {made!r}")
         found = self._settings.setdefault(name, {})
         found["join"] = "all"
         if merge:
@@ -85,8 +91,19 @@ class GraphBuilder:
         return self
 
     def with_states(self, *functions: Callable[..., Any], **states: Any) -> GraphBuilder:
-        """States by name; a function without one is called as itself."""
-        named = {function.__name__: function for function in functions} | states
+        """States by name; a function without one is called as itself. TypeError for what is no
+        body, ValueError for two functions of one name."""
+        named: dict[str, Any] = {}
+        for name, body in (*((_name_of(function), function) for function in functions),
+                           *states.items()):  # fmt: skip
+            if name in named:
+                raise ValueError(
+                    f"two of the states are named '{name}': give them as name=function"
+                )
+            if not callable(getattr(body, "execute", body)):
+                raise TypeError(f"the state '{name}' is a {type(body).__name__}: a function of the "
+                                "data, or an object with 'execute'")  # fmt: skip
+            named[name] = body
         self._states.update(named)
         self._named.update(dict.fromkeys(named, calling()))
         return self
@@ -96,8 +113,14 @@ class GraphBuilder:
         which they are tried. A mapping at the end has the keys `group` and `state_filter` (names
         of fields, or a function of the data that gives what goes on)."""
         call = calling(len(transitions))
-        for number, (source, target, *more) in enumerate(transitions):
-            sources = [source] if isinstance(source, str) else list(source)
+        for number, way in enumerate(transitions):
+            if isinstance(way, str) or not isinstance(way, Sequence) or len(way) < 2:
+                raise ValueError(f"a transition is (from, to, when, ...), not {way!r}")
+            source, target, *more = way
+            sources = list(source) if isinstance(source, list | tuple | set) else [source]
+            for name in (*sources, target):
+                if not isinstance(name, str):
+                    raise ValueError(f"{name!r} is no name of a state, in {tuple(way)!r}")
             guard = next((item for item in more if isinstance(item, When)), default)
             options = next((item for item in more if isinstance(item, Mapping)), {})
             unknown = options.keys() - {"group", "state_filter", _PLACE}
@@ -172,6 +195,14 @@ class GraphBuilder:
                       declares_fields=bool(self._fields), limits={"max_steps": 10**9})  # fmt: skip
         graph.origin = Built(self._named, places, self._specified, tuple(self._schemas))
         return graph
+
+
+def _name_of(function: Any) -> str:
+    """How a function that was given without a name is called. TypeError where it has none."""
+    name = getattr(function, "__name__", None)
+    if not isinstance(name, str):
+        raise TypeError(f"a {type(function).__name__} has no name: give it as name=...")
+    return name
 
 
 def _declared(body: Any, name: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from statecli.kernel.change import change
 from statecli.kernel.difference import difference, reducer_of, same
-from statecli.kernel.given import FIXED, fields_of, given
+from statecli.kernel.given import FIXED, fields_of, given, unmodelled
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Changed, Filtered
@@ -191,7 +191,7 @@ class FunctionBody:
             raise TypeError(f"'{state.name}' gives back a {kind}: a mapping of fields, or nothing")
         for value in result.values():
             if type(value) not in FIXED:
-                return {key: _plain(copy.deepcopy(item)) for key, item in result.items()}
+                return {key: unmodelled(copy.deepcopy(item)) for key, item in result.items()}
         return dict(result)
 
     async def _execute(self, step: Step, body: Any) -> None:
@@ -230,13 +230,6 @@ class FunctionBody:
     def _given(self, data: Mapping[str, Any]) -> Any:
         """The data as a body gets it: a deep copy, of the graph's own type."""
         return given(self.data_type, data)
-
-
-def _plain(value: Any) -> Any:
-    """Models that a body gives back are kept as plain data: the schema makes them models again."""
-    if hasattr(value, "model_dump") and not isinstance(value, type):
-        return value.model_dump()
-    return [_plain(item) for item in value] if type(value) is list else value
 
 
 def _waits_in_secret(state: State, result: Any) -> TypeError:

@@ -1,4 +1,4 @@
-"""What `Run.dump` wrote (or Agentex itself), checked before it is a run again."""
+"""What `Run.dump` wrote (or Agentex itself), or a store keeps, checked before it is a run again."""
 
 from __future__ import annotations
 
@@ -60,7 +60,25 @@ def restored(
         session = OwnSession.restored(graph, store, rows, custom=custom)
     except (KeyError, TypeError, IndexError, AttributeError, AssertionError) as error:
         raise ValueError(f"the saved events cannot be read: {error!r}") from error
-    if session.snapshot.state not in graph.states:
-        raise ValueError(f"the saved run stands at '{session.snapshot.state}', no state of this "
-                         "graph")  # fmt: skip
+    return _standing(session)
+
+
+def opened(graph: Graph, store: Store, run: str, custom: Custom) -> Session:
+    """The session of a stored run. KeyError where there is none, ValueError where it leads nowhere
+    in this graph."""
+    if store.get(run) is None:
+        hint = did_you_mean(run, [stored.run for stored in store.runs()])
+        raise KeyError(f"the store has no run '{run}'" + (f" ({hint})" if hint else ""))
+    try:
+        return _standing(OwnSession.open(graph, store, run, custom=custom))
+    except (KeyError, TypeError, AttributeError, AssertionError) as error:
+        raise ValueError(f"the run '{run}' is none of this graph: {error!r}") from error
+
+
+def _standing(session: Session) -> Session:
+    """ValueError where one of its branches stands at no state of the graph."""
+    now, known = session.snapshot, session.graph.states
+    for state in (now.state, *(branch.token.state for branch in now.branches.values())):
+        if state not in known and now.status != "ended":
+            raise ValueError(f"the saved run stands at '{state}', no state of this graph")
     return session

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
+from statecli.kernel.given import unmodelled
 from statecli.kernel.reducers import known_reducer
 from statecli.model.graph import REDUCERS, Field
 from statecli.model.nearest import did_you_mean
@@ -64,7 +65,8 @@ def _field(schema: Any, name: str, hint: Any) -> Field:
         raise ValueError(f"{message} ({hint_})" if hint_ else message)
     kind, values = _kind(hint)
     default = _default(schema, name)
-    return Field(name, kind, values, reducer, default.has, default.value, "declared", ())
+    first = unmodelled(default.value)
+    return Field(name, kind, values, reducer, default.has, first, "declared", ())
 
 
 def _kind(hint: Any) -> tuple[str, tuple[object, ...]]:

@@ -27,6 +27,9 @@ from statecli.store.rows import NotPlain
 _new: Any = tuple.__new__
 
 
+_BUSY = "a step of this run is at work: one thread or task walks it at a time, and no body does"
+
+
 class Step(NamedTuple):
     """One step: the state that ran, what its body gave back (the text it said, where it is no
     function), the data after it."""
@@ -122,6 +125,8 @@ class Stepping:
         state = self.graph.states[token.state]
         if state.settings.get("plain") is not True:
             return None
+        if self._busy:
+            raise RuntimeError(_BUSY)
         to = self._to
         to.snapshot, to.bodies = snapshot, []
         self._busy = True
@@ -158,7 +163,9 @@ class Stepping:
 
     async def _pieces(self, inputs: Mapping[str, Any] | None, *, waits: bool) -> AsyncIterator[Any]:
         """One step (or a round of them): what its body streams. `_last` is what came of it, `_rest`
-        what came of the other branches."""
+        what came of the other branches. RuntimeError while another step runs."""
+        if self._busy:
+            raise RuntimeError(_BUSY)
         self._body.waits = waits
         self._last = self._rest.popleft() if self._rest else None
         if self._last is not None or self.status == "ended":

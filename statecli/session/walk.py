@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from statecli.kernel.given import copied, fields_of
+from statecli.kernel.given import copied, fields_of, unmodelled
 from statecli.kernel.reducers import first_data
 from statecli.kinds.step import closing
 from statecli.model.event import Body, Edited, Event, Filtered
@@ -15,7 +15,7 @@ from statecli.model.ports import Provider, Store
 from statecli.model.snapshot import Messages
 from statecli.session.halts import halts_of
 from statecli.session.hooks import Hooks
-from statecli.session.saved import OwnSession, restored, rows_of
+from statecli.session.saved import OwnSession, opened, restored, rows_of
 from statecli.session.spans import RESET, STEP, Span, task_of
 from statecli.session.stepping import RunError, Step, Stepping, Stuck
 from statecli.store.memory import MemoryStore
@@ -49,7 +49,7 @@ class Walk(Stepping):
     ) -> None:
         self._set_up(graph, provider, task_id, trace_transitions, hooks)
         given = fields_of(data) if data is not None else {}
-        values = {key: copied(value) for key, value in given.items()}
+        values = {key: unmodelled(copied(value)) for key, value in given.items()}
         if data is not None and not isinstance(data, Mapping):
             self._body.data_type = self._body.data_type or type(data)
         self._session = OwnSession.start(
@@ -65,6 +65,11 @@ class Walk(Stepping):
     def spans(self) -> Sequence[Span]:
         """Each transition so far with its data and times, where ``trace_transitions`` is set."""
         return tuple(self._spans.spans) if self._spans is not None else ()
+
+    @property
+    def id(self) -> str:
+        """The name of the run in its store: the task id it began with, else one of its own."""
+        return self._session.run
 
     def history(self) -> History:
         """The history of the data so far, as a tree: any point can be rebuilt and compared."""
@@ -131,7 +136,7 @@ class Walk(Stepping):
             raise RuntimeError("a body changes the data by what it gives back")
         held = first_data(self.graph, values)
         token = self._session.snapshot.token
-        bodies: list[Body] = [Edited(key, copied(held[key])) for key in values]
+        bodies: list[Body] = [Edited(key, unmodelled(copied(held[key]))) for key in values]
         if forgets:
             kept = [key for key in (*self.data, *values) if key not in forgets]
             bodies.append(Filtered(token.id, token.state, tuple(dict.fromkeys(kept))))
@@ -207,6 +212,29 @@ class Walk(Stepping):
             "trace_transitions": self.trace_transitions,
             "statecli": {"version": 1, "events": [json.loads(line(e)) for e in self.events]},
         }
+
+    @classmethod
+    def resume(
+        cls,
+        graph: Graph,
+        store: Store,
+        run: str,
+        *,
+        provider: Provider | None = None,
+        trace_transitions: bool = False,
+        hooks: Sequence[Hooks] = (),
+    ) -> Self:
+        """The run `run` (its `id`) of a store where it was left, also by a crash: a step that was
+        cut off begins anew. KeyError where the store has no such run (`store.runs()` lists them),
+        ValueError where it stands at no state of this graph."""
+        found = cls.__new__(cls)
+        found._set_up(graph, provider, run, trace_transitions, hooks)
+        found._session = opened(graph, store, run, found._custom)
+        if found._listeners is not None:
+            found._listeners.heard = found._session.number
+        found._session.recover()
+        found._hear()
+        return found
 
     @classmethod
     def load(

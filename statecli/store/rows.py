@@ -57,17 +57,25 @@ _LISTED: dict[type, list[str]] = {
 
 def dumped(body: Body) -> str:
     """A body's fields as a JSON object; fields at their default are left out. Raises NotPlain."""
-    fields: dict[str, Any] = {}
-    for (name, default, data), value in zip(_SHAPES[type(body)], body, strict=True):
-        if value is not default and value != default:
-            fields[name] = _told(value, name) if data else value
-    text = _encode(fields)
+    try:
+        text = _encode(_fields_of(body))
+    except (ValueError, RecursionError) as error:  # too many digits; a value that holds itself
+        raise NotPlain(f"a value cannot be stored: {error}") from None
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:  # half a character, as a broken terminal sends it
-            return _encode_ascii(fields)
+            return _encode_ascii(_fields_of(body))
     return text
+
+
+def _fields_of(body: Body) -> dict[str, Any]:
+    """What is not at its default."""
+    fields: dict[str, Any] = {}
+    for (name, default, data), value in zip(_SHAPES[type(body)], body, strict=True):
+        if value is not default and value != default:
+            fields[name] = _told(value, name) if data else value
+    return fields
 
 
 def loaded(name: str, text: str) -> Body:

@@ -10,6 +10,7 @@ import contextlib
 import gc
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -36,12 +37,14 @@ PATIENCE = 10.0
 class SqliteStore:
     """Sessions in one file. Raises Unable with the file and the way out where it cannot be used.
 
+    Threads may share it, each with runs of its own; processes open the file anew.
     A file that may only be read can still be looked at. One that turns out to be damaged is put
     aside, and what can be read of it is kept in a new one.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: str | Path) -> None:
+        self.path = path = Path(path)
+        self._lock = threading.RLock()  # threads share the connection, and its one transaction
         with self._telling():
             path.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileExistsError):
@@ -117,9 +120,10 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:
-        """Errors of the database in words."""
+        """One thread at a time, and errors of the database in words."""
         try:
-            yield
+            with self._lock:
+                yield
         except (sqlite3.Error, OSError) as error:
             if _is_damage(error):
                 self._save_what_is_left(error)
@@ -157,7 +161,7 @@ def _rows(run: str, batch: Batch) -> list[tuple[str, int, float, str, str]]:
 
 def new_file(path: Path) -> sqlite3.Connection:
     """A database with our tables; those that are there stay as they are."""
-    db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+    db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
     db.execute("PRAGMA cache_size=-256")  # KiB: what is written at the end and read once needs none
@@ -178,7 +182,8 @@ def _opened(path: Path) -> sqlite3.Connection:
         if not path.is_file() or not ("readonly" in str(error) or "unable to open" in str(error)):
             raise
     for way in ("mode=ro", "immutable=1"):
-        db = sqlite3.connect(f"file:{quote(str(path))}?{way}", uri=True, isolation_level=None)
+        db = sqlite3.connect(f"file:{quote(str(path))}?{way}", uri=True, isolation_level=None,
+                             check_same_thread=False)  # fmt: skip
         try:
             db.execute("SELECT 1 FROM runs LIMIT 1").fetchall()
         except sqlite3.OperationalError:

@@ -1,0 +1,318 @@
+"""What a program that uses the library gets wrong, or that happens to it: said where it is."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from statecli import GraphBuilder, Run, aio
+from statecli.model.graph import Graph
+from statecli.session.walk import RunError
+from statecli.store.memory import MemoryStore
+from statecli.store.sqlite import SqliteStore
+
+
+def _nothing(data: Any) -> dict[str, Any]:
+    return {}
+
+
+def _two(body: Any, schema: Any = None) -> Graph:
+    """A state with this body, and one after it."""
+    built = GraphBuilder().with_states(a=body, b=_nothing).with_transitions(("a", "b"))
+    return (built.with_schema(schema) if schema else built).build()
+
+
+def _bodies() -> dict[str, Any]:
+    """The ways to write a body that takes its time."""
+
+    def plain(data: Any) -> Any:
+        return {"n": data.get("n", 0) + 1}
+
+    async def waits(data: Any) -> Any:
+        await asyncio.sleep(0)
+        return plain(data)
+
+    def streams(data: Any) -> Any:
+        yield "text"
+        yield plain(data)
+
+    return {"plain": plain, "async": waits, "stream": streams}
+
+
+# --- a stored run goes on ----------------------------------------------------------------------
+
+
+def _chain(body: Any) -> Graph:
+    names = ["one", "two", "three"]
+    built = GraphBuilder().with_states(**dict.fromkeys(names, body), end=_nothing)
+    return built.with_transitions(("one", "two"), ("two", "three"), ("three", "end")).build()
+
+
+@pytest.mark.parametrize("kind", ["plain", "async", "stream"])
+@pytest.mark.parametrize("steps", [0, 1, 2, 4])
+def test_a_run_of_a_store_goes_on_in_another_process(tmp_path: Path, kind: str, steps: int) -> None:
+    graph = _chain(_bodies()[kind])
+    run = Run(graph, store=SqliteStore(str(tmp_path / "s.db")))
+    for _ in range(steps):
+        run.step()
+    again = Run.resume(graph, SqliteStore(tmp_path / "s.db"), run.id)
+    assert (again.id, again.state, dict(again.data)) == (run.id, run.state, dict(run.data))
+    again.run()
+    assert (again.status, again.data["n"]) == ("ended", 3)
+
+
+def test_a_run_with_branches_goes_on_from_each_point_of_its_store() -> None:
+    graph = (
+        GraphBuilder()
+        .with_states(s=_nothing, one=lambda data: {"one": 1}, two=lambda data: {"two": 2})
+        .with_states(join=lambda data: {"sum": data["one"] + data["two"]})
+        .with_transitions(("s", "one"), ("s", "two"), (["one", "two"], "join"))
+        .with_fanout("s")
+        .with_join("join")
+        .build()
+    )
+    whole = Run(graph)
+    whole.run()
+    for number in range(1, len(whole.events) + 1):
+        store = MemoryStore()
+        left = Run(graph, store=store)  # stored up to here, and then the process died
+        for row in whole.events[1:number]:
+            left._session.record([row.body])
+        again = Run.resume(graph, store, left.id)
+        again.run()
+        assert (again.status, dict(again.data)) == ("ended", {"one": 1, "two": 2, "sum": 3})
+
+
+def test_resuming_what_is_not_there() -> None:
+    store = MemoryStore()
+    run = Run(_chain(_nothing), store=store, task_id="talk-1")
+    with pytest.raises(KeyError, match="talk-1"):
+        Run.resume(run.graph, store, "talk-2")
+    run.step()
+    with pytest.raises(ValueError, match="'two'"):
+        Run.resume(_two(_nothing), store, run.id)
+
+
+# --- one store, many threads; one run, one walker ----------------------------------------------
+
+
+def test_threads_share_a_store(tmp_path: Path) -> None:
+    store, failed = SqliteStore(tmp_path / "s.db"), []
+
+    def walk(graph: Graph) -> None:
+        try:
+            for _ in range(10):
+                Run(graph, store=store).run()
+        except Exception as error:
+            failed.append(error)
+
+    graphs = [_chain(body) for body in _bodies().values()]
+    threads = [threading.Thread(target=walk, args=(graph,)) for graph in graphs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert [stored.status for stored in store.runs()] == ["ended"] * 30
+
+
+@pytest.mark.parametrize("kind", ["plain", "async", "stream"])
+def test_no_step_begins_while_another_one_runs(kind: str) -> None:
+    inner, said = _bodies()[kind], []
+    holder: list[Any] = []
+
+    def body(data: Any) -> Any:
+        try:
+            holder[0].step()
+        except RuntimeError as error:
+            said.append(str(error))
+        return inner(data) if kind == "plain" else None
+
+    async def waiting(data: Any) -> Any:
+        await asyncio.sleep(0)
+        return {"n": 1}
+
+    holder.append(Run(_two(body)))
+    holder[0].step()
+    assert ["is at work" in text for text in said] == [True]
+    assert holder[0].state == "b"
+
+    async def both() -> Any:
+        run = aio.Run(_two(waiting))
+        found = await asyncio.gather(run.step(), run.step(), return_exceptions=True)
+        return [type(one).__name__ for one in found], run.state
+
+    assert asyncio.run(both()) == (["Step", "RuntimeError"], "b")
+
+
+# --- data that cannot be kept ------------------------------------------------------------------
+
+
+class _Own:
+    def __deepcopy__(self, memo: Any) -> _Own:
+        return self
+
+
+def _circle() -> Any:
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["plain", "async", "stream"])
+@pytest.mark.parametrize("value", [_Own(), 10**5000, _circle()], ids=["own", "digits", "circle"])
+def test_a_value_that_cannot_be_stored_fails_its_step(
+    tmp_path: Path, kind: str, value: Any
+) -> None:
+    def plain(data: Any) -> Any:
+        return {"v": value}
+
+    async def waits(data: Any) -> Any:
+        return {"v": value}
+
+    def streams(data: Any) -> Any:
+        yield {"v": value}
+
+    body = {"plain": plain, "async": waits, "stream": streams}[kind]
+    run = Run(_two(body), store=SqliteStore(tmp_path / "s.db"))
+    with pytest.raises(RunError):
+        run.step()
+    assert (run.status, dict(run.data)) == ("failed", {})
+    assert [event.name for event in run.events] == ["started", "failed"]
+
+
+# --- models in models --------------------------------------------------------------------------
+
+
+class _Pet(BaseModel):
+    name: str = "Rex"
+
+
+class _Owner(BaseModel):
+    pet: _Pet = _Pet()
+    pets: Annotated[list[_Pet], "extend"] = [_Pet(name="Tom")]
+    named: dict[str, _Pet] = {"x": _Pet(name="X")}
+    pair: tuple[_Pet, ...] = (_Pet(name="P"),)
+
+
+class _Wanting(_Owner):
+    later: str
+
+
+def _look(data: Any) -> Any:
+    names = [data.pet.name, data.pets[0].name, data.named["x"].name, data.pair[0].name]
+    return {"pet": {"name": "+".join(names)}}
+
+
+@pytest.mark.parametrize("schema", [_Owner, _Wanting])
+@pytest.mark.parametrize(
+    "given",
+    [None, {"pet": _Pet()}, {"pets": [_Pet(name="Tom")]}, {"named": {"x": _Pet(name="X")}}],
+    ids=["defaults", "one", "list", "mapping"],
+)
+def test_models_in_the_data_are_kept_as_plain_data(tmp_path: Path, schema: Any, given: Any) -> None:
+    graph = _two(_look, schema)
+    run = Run(graph, store=SqliteStore(tmp_path / "s.db"), data=given)
+    run.step()
+    assert run.data["pet"] == {"name": "Rex+Tom+X+P"}
+    assert Run.load(run.dump(), graph).data == run.data
+    assert Run.resume(graph, run._session.store, run.id).data == run.data
+
+
+class _Renamed(BaseModel, extra="forbid", frozen=True):
+    name: str = Field("nobody", alias="theName")
+
+
+def test_a_body_gets_a_field_whose_model_has_another_name_for_it() -> None:
+    def body(data: Any) -> Any:
+        return {"name": data.name + "!"}
+
+    run = Run(_two(body, _Renamed), data={"name": "Ann"})
+    run.step()
+    assert run.data["name"] == "Ann!"
+
+
+# --- joins that fail ---------------------------------------------------------------------------
+
+
+def _joining(**join: Any) -> Graph:
+    return (
+        GraphBuilder()
+        .with_states(s=_nothing, one=lambda data: {"x": 1}, two=lambda data: {"x": "b"})
+        .with_states(join=_nothing)
+        .with_transitions(("s", "one"), ("s", "two"), (["one", "two"], "join"))
+        .with_fanout("s")
+        .with_join("join", **join)
+        .build()
+    )
+
+
+async def _async_strategy(datas: Any) -> Any:
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("join", "said"),
+    [
+        ({"merge": {"default": "increment"}}, "unsupported operand"),
+        ({"strategy": lambda datas: 1 / 0}, "ZeroDivisionError"),
+        ({"strategy": lambda datas: None}, "gave back a NoneType"),
+        ({"strategy": lambda datas: [1]}, "gave back a list"),
+        ({"strategy": _async_strategy}, "cannot be async"),
+    ],
+)
+def test_a_join_that_fails_says_why_each_time(join: Any, said: str) -> None:
+    run = Run(_joining(**join))
+    run.step()
+    for _ in range(3):
+        with pytest.raises(RunError, match=said):
+            run.step()
+        assert run.status == "failed"
+
+
+def test_a_join_that_failed_once_is_made_when_the_run_goes_on() -> None:
+    tried = []
+
+    def strategy(datas: Any) -> Any:
+        tried.append(len(datas))
+        if len(tried) == 1:
+            raise OSError("try again")
+        return {"x": "both"}
+
+    run = Run(_joining(strategy=strategy))
+    with pytest.raises(RunError, match="try again"):
+        run.run()
+    run.run()
+    assert (tried, run.status, dict(run.data)) == ([2, 2], "ended", {"x": "both"})
+
+
+# --- mistakes in a graph, where they are made --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda built: built.with_states(c=5),
+        lambda built: built.with_states(c=None),
+        lambda built: built.with_states(object()),
+        lambda built: built.with_states(lambda data: {}, lambda data: {}),
+        lambda built: built.with_transitions("ab"),
+        lambda built: built.with_transitions(None),
+        lambda built: built.with_transitions(("a",)),
+        lambda built: built.with_transitions(("a", ["b"])),
+        lambda built: built.with_transitions((None, "b")),
+        lambda built: built.with_transitions((["a", None], "b")),
+        lambda built: built.with_join("b", merge={"default": 5}),
+        lambda built: built.with_join("b", strategy=5),
+        lambda built: built.with_join("b", strategy={"default": "name"}),
+    ],
+)
+def test_a_mistake_is_said_by_the_call_that_makes_it(wrong: Any) -> None:
+    built = GraphBuilder().with_states(a=_nothing, b=_nothing)
+    with pytest.raises((TypeError, ValueError), match=r"state|transition|reducer|strategy|name"):
+        wrong(built)
