@@ -98,12 +98,13 @@ class BranchReplay:
         while self._queue:
             number = self._queue[0]
             name = self._places().get(number)
-            kind = self.graph.states[name].kind if name is not None else ""
-            if name is not None and kind not in ("terminal", "user"):
+            state = self.graph.states[name] if name is not None else None
+            if state is not None and not state.ends and state.kind != "user":
                 return
             self._queue.popleft()
-            if name is not None:
-                self._emit(Ended(number, name) if kind == "terminal" else Waiting(number, name))
+            if state is not None:
+                over = Ended(number, state.name) if state.ends else Waiting(number, state.name)
+                self._emit(over)
 
     def _next(self) -> int:
         """The branch whose body comes next; -1 where none can go on."""

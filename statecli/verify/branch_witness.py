@@ -147,9 +147,8 @@ class BranchSearch:
                 yield from self._body(at, node, queue[0], tuple(queue[1:]))
                 return
             queue.pop(0)
-        for token in node.tokens:
-            if self.joins.waits(token) and self.joins.lacking(node.tokens, token):
-                self._reach(Goal("waits", token.site), at, node)
+        for site in self.joins.in_vain(node.tokens):
+            self._reach(Goal("waits", site), at, node)
         if self.joins.failed(node.tokens):
             return
         for name, token in zip(node.names, node.tokens, strict=True):

@@ -1,6 +1,8 @@
 """Graphs that take several ways at once: all places of all branches, explicitly (model.md 7).
 
-Whatever branch moves next: nothing is assumed of how long a body takes.
+Whatever branch moves next: nothing is assumed of how long a body takes. Where no other branch can
+notice the step of one, its turn comes first and the others wait (partial order reduction, Peled's
+ample sets): so many branches side by side cost as many places as they have, not their product.
 """
 
 from __future__ import annotations
@@ -254,23 +256,32 @@ class Branches:
         self.seen = 0
         self.complete = True
         self.more_and_more = False
+        self._known: set[Configuration] = set()
 
     def run(self) -> None:
-        known: set[Configuration] = set()
         queue: deque[Configuration] = deque(starts(self.joins, coop=self.steps.coop))
-        while queue:
+        known = self._known
+        known.update(queue)
+        while queue and self._affordable(1):
             now = queue.popleft()
-            if now in known:
-                continue
-            most = MOST_ROUNDS if self.more_and_more else MOST_CONFIGURATIONS
-            if len(known) >= most or not self.budget.spend():
-                self.complete = False
-                break
-            known.add(now)
             self._judge(now)
-            queue.extend(self._after(now))
+            for found in self._after(now):
+                if not self._affordable(len(found) // 4):
+                    break
+                if found not in known:
+                    known.add(found)
+                    queue.append(found)
         self.complete &= self.steps.complete
         self.seen = len(known)
+
+    def _affordable(self, cost: int) -> bool:
+        """Pay for a configuration, by its branches; whether there is more to look at."""
+        for _ in range(cost):
+            self.budget.spend()
+        most = MOST_ROUNDS if self.more_and_more else MOST_CONFIGURATIONS
+        left = self.budget.left and len(self._known) <= most
+        self.complete &= left
+        return left
 
     def _judge(self, now: Configuration) -> None:
         joins = self.joins
@@ -278,9 +289,6 @@ class Branches:
         places = tuple(token.site for token in now)
         ended = [token for token in now if joins.ended(token)]
         open_ = [token for token in now if not joins.ended(token)]
-        in_vain = {
-            token.site for token in open_ if joins.waits(token) and joins.lacking(now, token)
-        }
         for token in ended:
             if open_ and token.site >= 0:
                 other = next((t for t in open_ if not joins.waits(t)), open_[0])
@@ -292,23 +300,62 @@ class Branches:
         for site, count in counts.items():
             if count > 1:
                 self.twice.setdefault(site, Trace(site, places))
-        for token in open_:
-            if token.site in in_vain and joins.waits(token) and token.site not in self.waiting:
-                lacking = joins.lacking(now, token)
-                self.waiting[token.site] = Trace(token.site, places, lacking)
+        for site, lacking in joins.in_vain(now).items():
+            self.waiting.setdefault(site, Trace(site, places, lacking))
 
     def _after(self, now: Configuration) -> Iterator[Configuration]:
         if self.steps.coop and self.joins.failed(now):
             return
-        for at in self._movable(now):
-            token = now[at]
-            for step in self.steps.of(token):
+        movable = self._movable(now)
+        alone = self._unnoticed(now, movable) if len(movable) > 1 else None
+        if alone is not None:
+            yield from alone
+            return
+        for at in movable:
+            for step in self.steps.of(now[at]):
                 if step.branches:
                     found = self.joins.arrived(placed(self.joins, now, at, step))
                     if sum(not self.joins.ended(one) for one in found) > self.most:
                         self.complete, self.more_and_more = False, True
                     elif found:
                         yield self._plain(found)
+
+    def _unnoticed(self, now: Configuration, movable: list[int]) -> list[Configuration] | None:
+        """What the steps of one branch lead to that none of the others can notice, whenever they
+        are made; None where every branch may be noticed."""
+        ahead = self._ahead_of_others(now)
+        for at in movable:
+            if ahead[at] >> now[at].site & 1:
+                continue  # another one may come there meanwhile
+            found = self._stepping_on(now, at)
+            # Where all of it is known a loop might put the others off for ever.
+            if any(one not in self._known for one in found):
+                return found
+        return None
+
+    def _stepping_on(self, now: Configuration, at: int) -> list[Configuration]:
+        """What the steps of one branch lead to; empty where it may split, end or complete a join:
+        that is noticed."""
+        found: list[Configuration] = []
+        for step in self.steps.of(now[at]):
+            if not step.branches:
+                continue
+            if len(step.branches) > 1 or self.joins.ended(step.branches[0]):
+                return []
+            after = placed(self.joins, now, at, step)
+            if self.joins.complete(after):
+                return []
+            found.append(self._plain(after))
+        return found
+
+    def _ahead_of_others(self, now: Configuration) -> list[int]:
+        """For each branch the states to which the other ones have a way."""
+        own = [0 if self.joins.ended(t) else self.joins.ahead[t.site] for t in now]
+        once = twice = 0
+        for mask in own:
+            twice |= once & mask
+            once |= mask
+        return [once & ~mask | twice for mask in own]
 
     def _movable(self, now: Configuration) -> list[int]:
         """The branches that may move next. In COOP a person is asked once nothing else goes on, and

@@ -61,7 +61,7 @@ class Joins:
         """Whether a branch is over. In a terminal state that waits for others it is not yet."""
         if token.site == THE_END:
             return True
-        return self.layout.states[token.site].kind == "terminal" and not self.waits(token)
+        return self.layout.states[token.site].ends and not self.waits(token)
 
     def rests(self, token: Token) -> bool:
         return token.stuck or self.ended(token) or self.waits(token)
@@ -72,21 +72,25 @@ class Joins:
         states = self.layout.states
         if not all(self.rests(token) or states[token.site].kind == "user" for token in now):
             return False
-        return any(token.stuck or (self.waits(token) and self.lacking(now, token)) for token in now)
+        return any(token.stuck for token in now) or bool(self.in_vain(now))
 
-    def lacking(self, now: Configuration, token: Token) -> tuple[int, ...]:
-        """For whom a waiting branch waits in vain: no branch that still moves has a way there."""
-        here = {t.source for t in now if self._together(t, token)}
+    def in_vain(self, now: Configuration) -> dict[int, tuple[int, ...]]:
+        """The states where branches wait in vain, and for which: none that still moves leads
+        there."""
+        here: dict[tuple[int, str], set[int]] = {}
         moving = 0
-        for other in now:
-            if not (self.ended(other) or self.waits(other)):
-                moving |= self.ahead[other.site]
-        wanted = self.groups[token.site][token.group]
-        return tuple(s for s in wanted if s not in here and not moving >> s & 1)
-
-    def _together(self, one: Token, other: Token) -> bool:
-        same = one.site == other.site and one.group == other.group
-        return same and self.waits(one)
+        for token in now:
+            if self.waits(token):
+                here.setdefault((token.site, token.group), set()).add(token.source)
+            elif not self.ended(token):
+                moving |= self.ahead[token.site]
+        found: dict[int, tuple[int, ...]] = {}
+        for (site, group), sources in here.items():
+            wanted = self.groups[site][group]
+            lacking = tuple(s for s in wanted if s not in sources and not moving >> s & 1)
+            if lacking:
+                found.setdefault(site, lacking)
+        return found
 
     def arrived(self, now: Configuration) -> Configuration:
         """What becomes of branches: those that a join has waited for go on as one. Empty where
