@@ -140,11 +140,13 @@ class _Model:
             "active proctype walk() {",
         )
         for at, key in enumerate(world.keys):
-            if key in book.data:
-                self._say(f"v[{at}] = 1;")
-            elif key in book.given:
-                numbers = [n + 1 for n in range(len(world.values[key]))]
+            numbers = [n + 1 for n in range(len(world.values[key]))]
+            if key in book.given:
                 self._choose(at, [0, *numbers] if book.given[key][1] else numbers)
+            elif key in book.data and not self.coop and key not in world.written:
+                self._choose(at, numbers)
+            elif key in book.data:
+                self._say(f"v[{at}] = 1;")
         for name in book.roots:
             begin = f"been[{self.number[name]}] = {int(book.places[name].resets)}"
             self._say("if" if name == book.roots[0] else "",
