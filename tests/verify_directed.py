@@ -419,6 +419,22 @@ SPLITS: dict[str, Parts] = {
         k=agent("f"),
         j=agent("e", join="all"),
     ),
+    "one walks on before another one comes": several(
+        s=split("p", "q"),
+        p=agent("j"), q=agent("x"), x=agent("j"),
+        j=agent("k"), k=agent("m"), m=agent("e"),
+    ),
+    "one goes round, another one ends": several(
+        s=split("p", "q"),
+        p=agent({"to": "p", "when": "a"}, "p2", writes=["a"]), p2=agent("p"),
+        q=agent("x"), x=agent({"to": "e", "when": "a"}, "f", writes=["a"]),
+    ),
+    "one ends while three walk on to be joined": several(
+        s=split("p", "q", "r", "t"),
+        p=agent("p2"), p2=agent("j"), q=agent("q2"), q2=agent("j"), r=agent("j"),
+        t=agent({"to": "e", "when": "a"}, "f", writes=["a"]),
+        j=agent("e", join="all"),
+    ),
     "a body that writes nothing of what it may": several(
         s=split("p", "q", writes=["a"]),
         p=agent({"to": "j", "when": "not has('a')"}, "j"), q=agent("j"),
