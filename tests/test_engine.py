@@ -705,6 +705,25 @@ def test_skip_state_gives_a_goal_up_with_the_same_check() -> None:
     assert played.snapshot.goals == {"explore": "given_up"}
 
 
+@pytest.mark.parametrize("agrees", [True, False])
+@pytest.mark.parametrize(
+    ("told", "outcome"),
+    [
+        (call("close_goal", outcome="achieved", quote="move on please"), "achieved"),
+        (call("close_goal", outcome="given_up", quote="move on please"), "given_up"),
+        (call("skip_state", reason="wants to move on"), "given_up"),
+        (call("set_deliverable", key="__goal_achieved__", value=True), "achieved"),
+    ],
+    ids=["close", "give up", "skip", "the old marker"],
+)
+def test_no_call_closes_a_goal_without_the_second_check(
+    told: Any, outcome: str, agrees: bool
+) -> None:
+    check = {"agree": agrees, "quote": "move on please", "reason": "not yet"}
+    played = play(GOAL, "let us move on please", answers=["?", told, check, "Sure."])
+    assert played.snapshot.goals == ({"explore": outcome} if agrees else {})
+
+
 # --- 5.1 re-entry ---------------------------------------------------------------------
 
 BACK = """

@@ -84,7 +84,7 @@ class Plan:
             listed = ", ".join(dict.fromkeys(item.key for item in state.deliverables())) or "none"
             reason = f"'{state.name}' collects no '{key}'; it collects: {listed}"
             return self._refuse(f"set_deliverable {key}", reason)
-        if key == OLD_GOAL_KEY and value is True:
+        if self.closes(key, value):
             return self.close_goal("achieved")
         most = limit(self.to.graph, "max_insights")
         if len(self.snapshot.insights) >= most:
@@ -178,6 +178,13 @@ class Plan:
         return Outcome(True, text)
 
     # --- the goal -------------------------------------------------------------------------------
+
+    def closes(self, key: str, value: Any) -> bool:
+        """Whether a value is the way in which older agents say that the goal is reached: it needs
+        the second check as `close_goal` does."""
+        state = self.state
+        declared = any(item.key == key for item in state.deliverables())
+        return state.kind == "goal" and key == OLD_GOAL_KEY and value is True and not declared
 
     def close_goal(self, outcome: str) -> Outcome:
         """Close the goal of this visit. The second check (5.4) has agreed before this is called."""

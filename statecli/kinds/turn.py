@@ -132,6 +132,8 @@ class _Turn:
         text = {key: _text(arguments.get(key)) for key in ("key", "id", "state", "outcome")}
         if name == "skip_state" and here.kind == "goal" and text["state"] in ("", here.name):
             name, text["outcome"] = "close_goal", "given_up"
+        if name == "set_deliverable" and plan.closes(text["key"], arguments.get("value")):
+            name, text["outcome"] = "close_goal", "achieved"
         if name == "set_deliverable" and "value" in arguments:
             self.outcome = plan.set_deliverable(text["key"], arguments["value"])
         elif name == "complete_task":
