@@ -26,8 +26,10 @@ from statecli.load.loader import load
 from statecli.model.event import Started, Waiting
 from statecli.model.graph import END, Graph, State
 from statecli.model.snapshot import Snapshot
-from statecli.verify.explore import Budget
-from statecli.verify.site import THE_END, Call, Counters, Outcome, Site
+from statecli.verify.calls import Call
+from statecli.verify.counters import Counters
+from statecli.verify.site import THE_END, Outcome, Site
+from statecli.verify.sites import Budget
 from statecli.verify.verifier import Verification
 from statecli.verify.witness import box_of
 

@@ -27,6 +27,7 @@ def one(name: str, file: str, old: str, new: str) -> Mutant:
 
 
 BOX, SITE, EXPLORE = "verify/box.py", "verify/site.py", "verify/explore.py"
+CALLS, SITES = "verify/calls.py", "verify/sites.py"
 TOKENS, BRANCHES = "verify/tokens.py", "verify/branches.py"
 BACKWARD, DOMAIN, LAYOUT = "verify/backward.py", "verify/domain.py", "verify/layout.py"
 ORDER, GUARD, CLASSES = "kernel/order.py", "model/guard.py", "model/classes.py"
@@ -41,12 +42,12 @@ MUTANTS = (
         "if self.state.is_plan and route.target == self.state.name:", "if False:"),
     one("4 the implicit completion route is dropped", ORDER,
         "return _made(state, target, COMPLETION_PRIORITY, why)", "return None"),
-    one("5 a strict state offers everything", SITE,
+    one("5 a strict state offers everything", CALLS,
         'if self.state.kind != "strict":\n            return found', "return found"),
     Mutant("6 nothing required is skipped in FULL", (
-        (SITE, "may = not needs if strict else not coop or not task.required or not needs",
+        (CALLS, "may = not needs if strict else not coop or not task.required or not needs",
          "may = not needs if strict else not task.required or not needs"),
-        (SITE, 'if not coop and state.kind == "loose" and state.tasks:', "if False:"),
+        (CALLS, 'if not coop and state.kind == "loose" and state.tasks:', "if False:"),
     )),
     one("7 boxes that differ in two fields are merged", BOX,
         "if not differs & ~group_at[(differs & -differs).bit_length() - 1]:",
@@ -59,10 +60,10 @@ MUTANTS = (
     one("9 the turn of entry is counted", SITE,
         "fresh = self.timed and mid_turn", "fresh = False"),
     one("9 a turn with progress is idle", SITE, "if not counters.progressed:", "if True:"),
-    one("10 a pre-image keeps what the call wrote", SITE,
+    one("10 a pre-image keeps what the call wrote", CALLS,
         "        return box & ~axis.group | found << axis.at if found else 0\n\n\nclass Call",
         "        return box if found else 0\n\n\nclass Call"),
-    one("10 a pre-image frees every field", EXPLORE,
+    one("10 a pre-image frees every field", SITES,
         "yield entered & keep | frame.full & ~keep", "yield frame.full"),
     one("what is skipped reads as present", DOMAIN,
         "self.present = self.all & ~self.absent",
@@ -76,24 +77,24 @@ MUTANTS = (
     one("text is not folded", GUARD, "return text.strip().casefold()", "return text"),
     one("text is no number", GUARD,
         "if isinstance(value, str) and len(value) <= 400:", "if False:"),
-    one("what a state forgets is not undone backwards", EXPLORE,
+    one("what a state forgets is not undone backwards", SITES,
         "        for one in found:\n            again |= one.group\n", ""),
-    one("what was done is forgotten on every entry", EXPLORE,
+    one("what was done is forgotten on every entry", SITES,
         "        if axis is None:\n            yield box\n            return\n        mask",
         "        if axis is None:\n            yield self.forgotten(target, box)\n"
         "            return\n        mask"),
-    one("a state that begins anew forgets nothing", EXPLORE,
+    one("a state that begins anew forgets nothing", SITES,
         "yield self.forgotten(target, visited)", "yield visited"),
     one("a slot keeps the bits of another field", LAYOUT,
         "if here >> axis.number & 1:\n                    keep |= axis.group", "if True:\n"
         "                    keep |= axis.group"),
-    one("a pass may come back", EXPLORE,
+    one("a pass may come back", SITES,
         "return target in entry.visited or", "return"),
-    one("anybody may give a goal up in COOP", SITE,
+    one("anybody may give a goal up in COOP", CALLS,
         'self._gate(counters) if coop else None', "None"),
-    one("a goal is closed before anybody spoke", SITE,
+    one("a goal is closed before anybody spoke", CALLS,
         "not (coop and counters.unheard)", "True"),
-    one("a pass may be as long as it likes", EXPLORE,
+    one("a pass may be as long as it likes", SITES,
         "return target in entry.visited or 0 < self.most_hops <= entry.hops",
         "return target in entry.visited"),
     one("what is not passed on is kept", SITE,

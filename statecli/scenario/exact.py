@@ -17,12 +17,14 @@ from statecli.scenario.counts import Key
 from statecli.scenario.moves import NEUTRAL, Moves, answers
 from statecli.scenario.runner import only_played
 from statecli.text.conversation import Conversation, Turn, read, write
+from statecli.verify.calls import Call
+from statecli.verify.counters import Counters, Pass
 from statecli.verify.domain import Domain
-from statecli.verify.explore import Budget, Sites
 from statecli.verify.layout import Layout
 from statecli.verify.replay import Replay
 from statecli.verify.scripted import SILENT, turns
-from statecli.verify.site import THE_END, Call, Counters, Pass, Site
+from statecli.verify.site import THE_END, Site
+from statecli.verify.sites import Budget, Sites
 from statecli.verify.witness import STAYS, Goal, Node, Path, Search
 
 #: So many boxes are taken up for one graph, then the search over single runs has to do.

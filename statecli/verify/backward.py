@@ -10,8 +10,10 @@ import heapq
 from collections.abc import Iterable, Iterator
 
 from statecli.verify.box import BoxSet
+from statecli.verify.calls import Call
+from statecli.verify.counters import NO_COUNTERS, NO_PASS, Counters, Pass
 from statecli.verify.explore import MOST_BOXES, NET, Explorer, Key, strays
-from statecli.verify.site import NO_COUNTERS, NO_PASS, THE_END, Call, Counters, Hit, Pass, Site
+from statecli.verify.site import THE_END, Hit, Site
 
 #: A context of an evaluation: the counters in it, and whether it is that of a turn's end.
 Context = tuple[Counters, bool]

@@ -14,8 +14,12 @@ from typing import NamedTuple
 
 from statecli.kernel.joins import merge_of
 from statecli.model.code import STRATEGY
-from statecli.verify.explore import Budget, Sites, strays
-from statecli.verify.site import NO_COUNTERS, THE_END, Effect, Site
+from statecli.verify.asking import asked, asked_by_all
+from statecli.verify.calls import Effect
+from statecli.verify.counters import NO_COUNTERS
+from statecli.verify.explore import strays
+from statecli.verify.site import THE_END, Site
+from statecli.verify.sites import Budget, Sites
 from statecli.verify.tokens import Configuration, Joins, Token, tidied
 
 #: More configurations than this are not looked at.
@@ -214,8 +218,8 @@ class Steps:
         """The keys that guards look at while they are absent (or with `set_` present). A state that
         takes all its ways tries all of them."""
         if not site.state.fans_out:
-            return set(site.asked(NO_COUNTERS, False, box, set_=set_))
-        return set(site.asked_by_all(box, set_=set_))
+            return set(asked(site, NO_COUNTERS, False, box, set_=set_))
+        return set(asked_by_all(site, box, set_=set_))
 
     def _look_at_reads(self, site: Site, box: int) -> None:
         for key in site.state.reads if self.coop else ():

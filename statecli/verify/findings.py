@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from statecli.verify.counters import NO_PASS
 from statecli.verify.explore import Key
 from statecli.verify.replay import Act, Replay
 from statecli.verify.report import Finding, Witness
-from statecli.verify.site import NO_PASS
 from statecli.verify.witness import Goal, Path, Search, box_of
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from statecli.model.guard import reads
+from statecli.verify.counters import NO_COUNTERS
 from statecli.verify.report import Finding
-from statecli.verify.site import NO_COUNTERS, THE_END
+from statecli.verify.site import THE_END
 
 if TYPE_CHECKING:
     from statecli.verify.verifier import Verification

@@ -8,127 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import product
 from typing import NamedTuple
 
 from statecli.kernel.limits import limit
 from statecli.kernel.order import routes_of
-from statecli.model.graph import END, FUNCTION, Task, Transition
-from statecli.model.guard import AllOf, AnyOf, Atom, Expr, Guard, Not, Turns, invalid, reads, walk
-from statecli.verify.box import Frame
+from statecli.model.graph import END, FUNCTION, Transition
+from statecli.model.guard import Atom, Expr, Turns, reads, walk
+from statecli.verify.asking import foreign, possible_ties
+from statecli.verify.calls import Call, Calls, Effect
+from statecli.verify.counters import CLOSED, NO_COUNTERS, Counters, Pass
 from statecli.verify.cubes import Compiler, Mode, TooMany, Truth
-from statecli.verify.domain import Axis, Done, is_custom
+from statecli.verify.domain import is_custom
 from statecli.verify.layout import Layout
 
 #: So many undecided leaves of one state are tried in all combinations; beyond, one by one.
 MOST_FREE = 4
-#: So many tasks of a state that is skipped are told apart by whether their values are there.
-MOST_APART = 4
 #: Into so many boxes the values fall apart that one evaluation leaves; beyond, one around them all.
 MOST_PIECES = 1024
 #: The target of a route that ends the run.
 THE_END = -1
-
-
-class Counters(NamedTuple):
-    """What a visit remembers beside the data. `fresh`: entered in this turn; `progressed`:
-    something new came in this turn; `open`: not evaluated since it was entered (or cut); `unheard`:
-    a goal in whose visit nobody has spoken yet (told where it may make a difference)."""
-
-    closed: bool = False
-    total: int = 0
-    idle: int = 0
-    fresh: bool = False
-    progressed: bool = False
-    open: bool = False
-    unheard: bool = False
-
-
-NO_COUNTERS = Counters()
-CLOSED = Counters(closed=True)
-
-
-class Pass(NamedTuple):
-    """What an entry carries: the states of its pass that it could come back to, and whether it came
-    in the middle of a turn (kept only where turns are counted, or a goal's pass may be cut), and
-    how many moves it has made (counted only where one may be too long: `Sites.most_hops`)."""
-
-    visited: frozenset[int] = frozenset()
-    mid_turn: bool = False
-    hops: int = 0
-
-
-NO_PASS = Pass()
-
-
-class Effect:
-    """What a call does to one axis: for each class those that it may become."""
-
-    __slots__ = ("_known", "axis", "outcomes")
-
-    def __init__(self, axis: Axis, outcomes: Sequence[int]) -> None:
-        self.axis = axis
-        self.outcomes = tuple(outcomes)
-        self._known: dict[int, int] = {}
-
-    def of(self, box: int) -> int:
-        """The box after the call; 0 where it cannot be made."""
-        axis = self.axis
-        mask = box >> axis.at & axis.all
-        found = self._known.get(mask)
-        if found is None:
-            found = 0
-            for number, outcome in enumerate(self.outcomes):
-                if mask >> number & 1:
-                    found |= outcome
-            self._known[mask] = found
-        return box & ~axis.group | found << axis.at if found else 0
-
-    def before(self, box: int) -> int:
-        """The box of all from which the call may lead into this one; 0 if there is none."""
-        axis = self.axis
-        mask = box >> axis.at & axis.all
-        found = 0
-        for number, outcome in enumerate(self.outcomes):
-            if outcome & mask:
-                found |= 1 << number
-        return box & ~axis.group | found << axis.at if found else 0
-
-
-class Call(NamedTuple):
-    """One thing that may happen at rest. `kind`: set, give (all values of a task), done, skip
-    (the whole state), close, again (a value that is there already). `region`: where it may; None:
-    everywhere."""
-
-    kind: str
-    what: str
-    effects: tuple[Effect, ...]
-    region: Sequence[int] | None = None
-    progress: bool = True
-
-    def of(self, box: int, frame: Frame) -> Iterator[int]:
-        """The boxes after the call."""
-        for part in (frame.full,) if self.region is None else self.region:
-            found = box & part
-            if not frame.some(found):
-                continue
-            for effect in self.effects:
-                found = effect.of(found)
-                if not found:
-                    break
-            if found:
-                yield found
-
-    def before(self, box: int, frame: Frame) -> Iterator[int]:
-        """The boxes of all from which the call may lead into this one."""
-        for effect in self.effects:
-            box = effect.before(box)
-            if not box:
-                return
-        for part in (frame.full,) if self.region is None else self.region:
-            found = box & part
-            if frame.some(found):
-                yield found
 
 
 class Hit(NamedTuple):
@@ -180,8 +78,8 @@ class Site:
         self.too_many = False
         self.fell_apart = False
         self.own = {item.key for item in self.state.deliverables()} | set(self.state.writes)
-        self.foreign = self._foreign()
-        self.ties = self._possible_ties()
+        self.foreign = foreign(self)
+        self.ties = possible_ties(self)
 
     # --- routes ---------------------------------------------------------------------------------
 
@@ -422,133 +320,8 @@ class Site:
         memory = self.__dict__.setdefault("_calls", {})
         known: list[Call] | None = memory.get(key)
         if known is None:
-            known = memory[key] = list(self._calls_of(coop, counters))
+            known = memory[key] = list(Calls(self).all(coop, counters))
         return known
-
-    def _calls_of(self, coop: bool, counters: Counters) -> Iterator[Call]:
-        state = self.state
-        if not coop and counters.open:  # a call that changes nothing is accepted: evaluated again
-            yield Call("again", "", (), None, progress=False)
-        if state.kind == "goal":
-            for item in state.deliverables():
-                yield from self._set(item.key, None, counters)
-            if not counters.closed and not (coop and counters.unheard):
-                yield Call("close", "achieved", (), self._gate(counters) if coop else None)
-            return
-        offers = self._offers()
-        for key in dict.fromkeys(item.key for item in state.deliverables()):
-            yield from self._set(key, offers.get(key), counters)
-        yield from self._tasks(coop)
-        if not coop and state.kind == "loose" and state.tasks:
-            yield from self._skipped()
-
-    def _skipped(self) -> Iterator[Call]:
-        """The whole state skipped: its open tasks. What is done by its values stays as it is."""
-        compiler, tasks = self.compiler, self.state.tasks
-        some = [self.domain.done[self.state.name, task.id] for task in tasks]
-        by_values = [at for at, done in enumerate(some) if done.keys][:MOST_APART]
-        whole: Sequence[int] | None = compiler.complete().no if self.timed else None
-        for chosen in product((True, False), repeat=len(by_values)):
-            given = {at for at, yes in zip(by_values, chosen, strict=True) if yes}
-            region = whole
-            for at in by_values:
-                truth = compiler.addressed(tasks[at].id)
-                part = truth.yes if at in given else truth.no
-                region = compiler.meet(part, [self.frame.full] if region is None else region)
-            effects = [self._passed(t.id, True) for at, t in enumerate(tasks) if at not in given]
-            yield Call("skip", "", tuple(effects), region)
-
-    def _set(self, key: str, region: Sequence[int] | None, counters: Counters) -> Iterator[Call]:
-        axis = self.domain.keys.get(key)
-        if axis is None or not self.live_now >> axis.number & 1:
-            return
-        if not self.timed or not axis.single:
-            yield Call("set", key, (Effect(axis, [axis.present] * axis.size),), region)
-            return
-        ways = [axis.present & ~(axis.single & 1 << at) for at in range(axis.size)]
-        yield Call("set", key, (Effect(axis, ways),), region)
-        if counters.open:
-            same = [axis.single & 1 << at for at in range(axis.size)]
-            yield Call("again", key, (Effect(axis, same),), region, progress=False)
-
-    def _offers(self) -> dict[str, Sequence[int] | None]:
-        """Where a strict state takes a key: its task is the current or an addressed one."""
-        found: dict[str, Sequence[int] | None] = {}
-        if self.state.kind != "strict":
-            return found
-        compiler, before = self.compiler, [self.frame.full]
-        for task in self.state.tasks:
-            done = compiler.addressed(task.id).yes
-            for item in task.deliverables:
-                here = compiler.join(found.get(item.key) or [], done, before)
-                found[item.key] = here
-            before = compiler.meet(before, done)
-        return found
-
-    def _tasks(self, coop: bool) -> Iterator[Call]:
-        compiler, strict = self.compiler, self.state.kind == "strict"
-        before = [self.frame.full]
-        for task in self.state.tasks:
-            done = self.domain.done[self.state.name, task.id]
-            needs = any(item.required for item in task.deliverables)
-            truth = compiler.addressed(task.id)
-            region = compiler.meet(before, truth.no) if strict else truth.no
-            effect = (self._passed(task.id, False),)
-            if done.gives:
-                yield Call("give", task.id, effect, region)
-            may = not needs if strict else not coop or not task.required or not needs
-            if may and not (done.gives and coop):
-                yield Call("done", task.id, effect, region)
-            if done.axis.size == 3 and not done.fold and done.axis.absents == 0:
-                yield from self._completed(task, truth.no, done, coop=coop, may=may)
-            if strict:
-                before = compiler.meet(before, truth.yes)
-
-    def _completed(
-        self, task: Task, open_: Sequence[int], done: Done, *, coop: bool, may: bool
-    ) -> Iterator[Call]:
-        """A task of a loose state completed: one that is open, or that was skipped before."""
-        there: Sequence[int] = [self.frame.full]
-        for item in task.deliverables:
-            if item.required:
-                axis = self.domain.keys[item.key]
-                present = self.compiler.cube(axis, axis.present)
-                there = self.compiler.meet(there, present)
-        now = self.compiler.meet(there, open_)
-        if may and now and not any(item.required for item in task.deliverables):
-            yield Call("done", task.id, (Effect(done.axis, (4, 0, 0)),), now)
-        if not coop and there:
-            yield Call("done", task.id, (Effect(done.axis, (0, 4, 0)),), there)
-
-    def _passed(self, task: str, also_done: bool) -> Effect:
-        """A task becomes addressed without its values."""
-        done = self.domain.done[self.state.name, task]
-        axis, outcomes = done.axis, []
-        for at in range(axis.size):
-            if done.mask >> at & 1:
-                outcomes.append(1 << at if also_done else 0)
-            else:
-                outcomes.append(1 << (at | done.fold) if done.fold else 2)
-        if axis.size == 3 and not axis.absents:
-            outcomes = [2, 2 if also_done else 0, 4 if also_done else 0]
-        elif done.keys:
-            outcomes = [2, 2 if also_done else 0]
-        return Effect(axis, outcomes)
-
-    def _gate(self, counters: Counters) -> list[int]:
-        """Where a goal may be closed as achieved: its required keys are there, or a route that
-        reads data would hold."""
-        compiler, keys = self.compiler, self.domain.keys
-        found: list[int] = [self.frame.full]
-        for item in self.state.deliverables():
-            if item.required:
-                axis = keys[item.key]
-                found = compiler.meet(found, compiler.cube(axis, axis.present))
-        for mode in self.modes(counters._replace(closed=True)):
-            for at, route in enumerate(self.routes):
-                if route.guard is not None and reads(route.guard):
-                    found = compiler.join(found, self.truth(at, mode).yes)
-        return found
 
     # --- bodies ---------------------------------------------------------------------------------
 
@@ -593,138 +366,3 @@ class Site:
     def _may_hold(self, key: str) -> bool:
         """Whether the data may have a field: what a schema does not declare is dropped."""
         return not self.graph.declares_fields or key in self.graph.fields
-
-    # --- what is looked at ----------------------------------------------------------------------
-
-    def _foreign(self) -> dict[str, Axis]:
-        """The keys whose value the guards look at, and that somebody else must have set."""
-        found: dict[str, Axis] = {}
-        for route in self.routes:
-            for part in walk(route.guard) if route.guard is not None else ():
-                names: Sequence[str] = ()
-                if isinstance(part, Atom) and part.op not in ("exists", "absent"):
-                    names = (part.key,)
-                elif isinstance(part, Expr):
-                    names = part.required
-                for name in names:
-                    axis = self.domain.keys.get(name)
-                    if axis is not None and name not in self.own and not self.custom:
-                        found[name] = axis
-        return found
-
-    def asked(self, counters: Counters, at_end: bool, box: int, *, set_: bool) -> dict[str, int]:
-        """The foreign keys that an evaluation of this box looks at while they are absent (or with
-        `set_`: present), each with a box of where."""
-        open_ = {
-            key: axis
-            for key, axis in self.foreign.items()
-            if box >> axis.at & (axis.present if set_ else axis.absent)
-        }
-        found: dict[str, int] = {}
-        for mode in self.modes(counters) if open_ and not self.too_many else ():
-            for at, rest in self.trying(mode, at_end, box):
-                guard = self.routes[at].guard
-                if guard is not None and invalid(guard) is None:
-                    try:
-                        self._asked(guard, mode, rest, open_, set_, found)
-                    except TooMany:
-                        self.too_many = True
-        return found
-
-    def asked_by_all(self, box: int, *, set_: bool) -> dict[str, int]:
-        """The same where every route is tried, whatever comes before it."""
-        mask = {key: axis.present if set_ else axis.absent for key, axis in self.foreign.items()}
-        open_ = {k: axis for k, axis in self.foreign.items() if box >> axis.at & mask[k]}
-        found: dict[str, int] = {}
-        for mode in self.modes(NO_COUNTERS) if open_ and not self.too_many else ():
-            for at, route in enumerate(self.routes):
-                guard = route.guard
-                if guard is not None and self.targets[at] is not None and invalid(guard) is None:
-                    try:
-                        self._asked(guard, mode, [box], open_, set_, found)
-                    except TooMany:
-                        self.too_many = True
-        return found
-
-    def _asked(
-        self,
-        guard: Guard,
-        mode: Mode,
-        boxes: list[int],
-        keys: dict[str, Axis],
-        set_: bool,
-        found: dict[str, int],
-    ) -> None:
-        compiler = self.compiler
-        if isinstance(guard, AllOf | AnyOf):
-            for child in guard.children:
-                if not boxes:
-                    return
-                self._asked(child, mode, boxes, keys, set_, found)
-                truth = compiler.part(child, mode)
-                boxes = compiler.meet(boxes, truth.yes if isinstance(guard, AllOf) else truth.no)
-        elif isinstance(guard, Not):
-            self._asked(guard.child, mode, boxes, keys, set_, found)
-        else:
-            names: Sequence[str] = ()
-            if isinstance(guard, Atom) and guard.op not in ("exists", "absent"):
-                names = (guard.key,)
-            elif isinstance(guard, Expr):
-                names = guard.required
-            for name in names:
-                axis = keys.get(name)
-                if axis is not None and name not in found:
-                    mask = axis.present if set_ else axis.absent
-                    here = compiler.meet(boxes, compiler.cube(axis, mask))
-                    if here:
-                        found[name] = here[0]
-
-    def _possible_ties(self) -> list[tuple[int, int]]:
-        """Pairs of guarded, written routes of one priority with different targets."""
-        if not self.graph.is_plan and not any(r.stated_priority for r in self.state.transitions):
-            return []
-        if self.custom or self.state.fans_out:
-            return []
-        return [
-            (a, b)
-            for a, left in enumerate(self.routes)
-            for b, right in enumerate(self.routes)
-            if a < b
-            and left.priority == right.priority
-            and left.guard is not None
-            and right.guard is not None
-            and self.targets[a] is not None
-            and self.targets[b] is not None
-            and left.target != right.target
-            and left.origin == right.origin == "written"
-        ]
-
-    def tied(self, counters: Counters, at_end: bool, box: int) -> dict[tuple[int, int], int]:
-        """The pairs of routes that both hold somewhere in a box when their priority is reached,
-        each with a box of where."""
-        found: dict[tuple[int, int], int] = {}
-        for mode in self.modes(counters) if self.ties else ():
-            pairs = self._pairs(mode)
-            if not pairs:
-                continue
-            left: dict[float, list[int]] = {}
-            for at, rest in self.trying(mode, at_end, box):
-                left.setdefault(self.routes[at].priority, rest)
-            for pair, cubes in pairs:
-                both = self.compiler.meet(left.get(self.routes[pair[0]].priority, []), cubes)
-                if both:
-                    found.setdefault(pair, both[0])
-        return found
-
-    def _pairs(self, mode: Mode) -> list[tuple[tuple[int, int], list[int]]]:
-        """The pairs of routes that can hold together at all, with where."""
-        memory = self.__dict__.setdefault("_tying", {})
-        known: list[tuple[tuple[int, int], list[int]]] | None = memory.get(mode)
-        if known is None:
-            known = []
-            for a, b in self.ties:
-                cubes = self.compiler.meet(self.truth(a, mode).yes, self.truth(b, mode).yes)
-                if cubes:
-                    known.append(((a, b), cubes))
-            memory[mode] = known
-        return known

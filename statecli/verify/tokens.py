@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from statecli.kernel.joins import DEFAULT, groups, merge_of
-from statecli.verify.explore import Sites
 from statecli.verify.site import THE_END
+from statecli.verify.sites import Sites
 
 
 class Token(NamedTuple):

@@ -12,10 +12,11 @@ from statecli.model.graph import END, Graph
 from statecli.model.wording import listed
 from statecli.verify.backward import Backward
 from statecli.verify.domain import Domain
-from statecli.verify.explore import MOST_BOXES, Budget, Explorer, Sites
+from statecli.verify.explore import MOST_BOXES, Explorer
 from statecli.verify.layout import Layout, components
 from statecli.verify.proved import proved
 from statecli.verify.report import DEFAULT_BUDGET, LISTS, Finding, Report
+from statecli.verify.sites import Budget, Sites
 
 
 def verify(

@@ -15,10 +15,14 @@ from statecli.kernel.tasks import record
 from statecli.model.classes import ABSENT, candidates
 from statecli.model.graph import Deliverable
 from statecli.model.snapshot import Snapshot
+from statecli.verify.asking import asked, tied
+from statecli.verify.calls import Call
+from statecli.verify.counters import NO_COUNTERS, NO_PASS, Counters, Pass
 from statecli.verify.domain import Axis, Domain
-from statecli.verify.explore import NET, Budget, Sites
+from statecli.verify.explore import NET
 from statecli.verify.replay import Act
-from statecli.verify.site import NO_COUNTERS, NO_PASS, THE_END, Call, Counters, Pass, Site
+from statecli.verify.site import THE_END, Site
+from statecli.verify.sites import Budget, Sites
 
 END_OF_TURN = Call("end", "", ())
 BODY = Call("body", "", ())
@@ -253,15 +257,15 @@ class Search:
             if goal not in self.left:
                 continue
             if goal.kind == "tie":
-                for (a, b), where in site.tied(counters, at_end, box).items():
+                for (a, b), where in tied(site, counters, at_end, box).items():
                     numbers = sorted((site.routes[a].number, site.routes[b].number))
                     if numbers == [goal.one, goal.other]:
                         self._reach(goal, at, call, where)
                         break
             elif goal.kind == "unset":
-                asked = site.asked(counters, at_end, box, set_=False)
-                if goal.one in asked:
-                    self._reach(goal, at, call, asked[goal.one])
+                found = asked(site, counters, at_end, box, set_=False)
+                if goal.one in found:
+                    self._reach(goal, at, call, found[goal.one])
 
     # --- from nodes to a path -------------------------------------------------------------------
 
