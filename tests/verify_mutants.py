@@ -28,7 +28,7 @@ def one(name: str, file: str, old: str, new: str) -> Mutant:
 
 BOX, SITE, EXPLORE = "verify/box.py", "verify/site.py", "verify/explore.py"
 CALLS, SITES = "verify/calls.py", "verify/sites.py"
-TOKENS, BRANCHES = "verify/tokens.py", "verify/branches.py"
+TOKENS, BRANCHES, STEPS = "verify/tokens.py", "verify/branches.py", "verify/steps.py"
 BACKWARD, DOMAIN, LAYOUT = "verify/backward.py", "verify/domain.py", "verify/layout.py"
 ORDER, GUARD, CLASSES = "kernel/order.py", "model/guard.py", "model/classes.py"
 
@@ -120,14 +120,14 @@ MUTANTS = (
         "touched = [_union(part.written[-1:]) for part in parts]"),
     one("groups are one", TOKENS, "return Token(target, source, group or DEFAULT,",
         "return Token(target, source, DEFAULT,"),
-    one("branches do not share what was there at the split", BRANCHES,
+    one("branches do not share what was there at the split", STEPS,
         "        for value in self.values(site, token.box):\n            for mode",
         "        for value in (token.box,):\n            for mode"),
     one("a join waits for nobody in vain", TOKENS,
         "            if lacking:\n", "            if False:\n"),
-    one("a body of a branch writes all of its fields in FULL", BRANCHES,
+    one("a body of a branch writes all of its fields in FULL", STEPS,
         "for n in range(len(sure) + 1)", "for n in (len(sure),)"),
-    one("a split tries its guards up to the first that holds", BRANCHES,
+    one("a split tries its guards up to the first that holds", STEPS,
         "if not site.state.fans_out:", "if True:"),
     one("nobody notices who comes where another one may come", BRANCHES,
         "if ahead[at] >> now[at].site & 1:", "if False:"),
@@ -138,7 +138,7 @@ MUTANTS = (
         "if self.joins.complete(after):", "if False:"),
     one("a loop puts the other branches off for ever", BRANCHES,
         "if any(one not in self._known for one in found):", "if found:"),
-    one("an error leads nowhere", BRANCHES, 'if target is not None and key == "on_error":',
+    one("an error leads nowhere", STEPS, 'if target is not None and key == "on_error":',
         "if False:"),
     one("a body writes all of its fields in FULL", EXPLORE,
         "        written = box\n        for effect in site.body(coop=self.coop):",

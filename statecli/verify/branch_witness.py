@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from statecli.model.classes import candidates
 from statecli.verify.branch_replay import Act
-from statecli.verify.branches import Step, Steps
 from statecli.verify.site import Site
 from statecli.verify.sites import Budget, Sites
+from statecli.verify.steps import Step, Steps
 from statecli.verify.tokens import Configuration, Joins, Token, tidied, together
 from statecli.verify.witness import Goal, given_at
 
