@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -55,7 +55,10 @@ class Firsts:
     """For each route of a state the situations in which it is taken first, if they can be told."""
 
     def __init__(self, facts: Facts, state: State, ways: Sequence[Transition]) -> None:
+        self.state = state
         self.guards = [way.guard for way in ways]
+        #: With which values runs get here, where that is known.
+        self.history = facts.verified.ways if facts.verified is not None else None
         self.columns = Columns(facts.fields)
         self.table: GuardTable | None = None
         #: For each route the rows in which it is taken, and those of them that can happen.
@@ -91,15 +94,16 @@ class Firsts:
         if self.table is None:
             return None
         rows, number = self.possible[at], 0
-        best: tuple[int, int] | None = None
+        best: tuple[int, int, dict[str, object]] | None = None
         while rows:
             if rows & 1:
                 cost = self._cost(number)
                 if best is None or cost < best[0]:
-                    best = (cost, number)
+                    values = self._values(at, number)
+                    best = (cost, number, values) if values is not None else best
             rows >>= 1
             number += 1
-        return self._described(best[1], self.guards[at]) if best is not None else None
+        return self._described(at, *best[1:]) if best is not None else None
 
     def _leaves(self) -> list[Guard]:
         return [part for guard in self.guards if guard is not None for part in walk(guard)]
@@ -125,11 +129,22 @@ class Firsts:
         counters = self.columns.counters
         return self.columns.readings[row // counters.stride % counters.size]
 
-    def _described(self, row: int, guard: Guard | None) -> Example:
+    def _values(self, at: int, row: int) -> dict[str, object] | None:
+        """The values of a row, or others like them, with which some run takes a route; None where
+        none does."""
+        axes = self.columns.axes
+        found = {key: axis.samples[row // axis.stride % axis.size] for key, axis in axes.items()}
+        if self.history is None:
+            return found
+        wanted = {key: (value, _like(axes[key], value)) for key, value in found.items()}
+        return self.history.taken_with(self.state.name, at, wanted)
+
+    def _described(self, at: int, row: int, values: Mapping[str, object]) -> Example:
+        guard = self.guards[at]
         data: dict[str, object] = {}
         holding: dict[str, None] = {}
         for key, axis in self.columns.axes.items():
-            value = axis.samples[row // axis.stride % axis.size]
+            value = values[key]
             if value is not ABSENT and axis.tests:
                 data[key] = _simplest(axis, value)
             elif value is not ABSENT:
@@ -189,6 +204,12 @@ def _tasks(facts: Facts, state: State, columns: Columns) -> tuple[int, int]:
         complete = columns.of(Complete())
         found |= (done & ~complete) | (complete & ~may_be)
     return found, done
+
+
+def _like(axis: Axis, value: object) -> Callable[[object], bool]:
+    """Whether the guards of the state say the same of another value."""
+    rows = axis.where(value)
+    return lambda other: axis.where(other) == rows
 
 
 def _simplest(axis: Axis, value: object) -> object:

@@ -20,6 +20,9 @@ MOST_BOXES = 2000
 FREE_PIECES = 4
 
 
+#: So many boxes of those in which a route is the first to hold are kept to show some.
+MOST_SHOWN = 64
+
 #: Where an entry arrives.
 Key = tuple[int, Pass]
 
@@ -62,7 +65,8 @@ class Explorer:
         self.entries: dict[Key, BoxSet] = {}
         self.rests: dict[int, dict[Counters, BoxSet]] = {}
         #: For each state the places of the routes that are once the first to hold.
-        self.first: dict[int, set[int]] = {}
+        #: By state the routes that were the first to hold, each with (some of) the boxes of where.
+        self.first: dict[int, dict[int, list[int]]] = {}
         #: The moves that are not made since the pass was there, or (`too_long`) is too long.
         self.cuts: set[tuple[int, int]] = set()
         self.too_long: set[tuple[int, int]] = set()
@@ -238,7 +242,7 @@ class Explorer:
         at_end: bool,
         work: list[tuple[Counters, int]],
     ) -> None:
-        self.first.setdefault(site.number, set()).add(hit.route)
+        self._was_first(site, hit.route, hit.box)
         target = site.targets[hit.route]
         assert target is not None
         if self.sites.stops(visited, target):
@@ -255,6 +259,11 @@ class Explorer:
         else:
             passed = self.sites.onward(site, visited, target, at_end=at_end)
             self._exit(target, passed, hit.route, site.filtered(hit.route, hit.box))
+
+    def _was_first(self, site: Site, at: int, box: int) -> None:
+        boxes = self.first.setdefault(site.number, {}).setdefault(at, [])
+        if len(boxes) < MOST_SHOWN:
+            boxes.append(box)
 
     def _stays(
         self, site: Site, counters: Counters, box: int, work: list[tuple[Counters, int]]
@@ -322,7 +331,7 @@ class Explorer:
         outcome = site.evaluate(NO_COUNTERS, False, written)
         self.budget.used += (len(outcome.hits) + len(outcome.rest)) >> FREE_PIECES
         for hit in outcome.hits:
-            self.first.setdefault(site.number, set()).add(hit.route)
+            self._was_first(site, hit.route, hit.box)
             target = site.targets[hit.route]
             if target == THE_END:
                 self.ended = True
@@ -342,7 +351,7 @@ class Explorer:
         """A kind that nobody knows may go to any of its targets, or end the run."""
         self.ended = True
         for at, target in enumerate(site.targets):
-            self.first.setdefault(site.number, set()).add(at)
+            self._was_first(site, at, box)
             if target is not None and target >= 0:
                 self._exit(target, NO_PASS, at, site.filtered(at, box))
 

@@ -47,9 +47,12 @@ is given from outside, `--input`), COOP its default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from statecli.model.diagnostic import Visit, Witness
+
+if TYPE_CHECKING:
+    from statecli.verify.ways import Ways
 
 #: Expansions (boxes taken up) that a graph may cost. Never seconds: the same findings everywhere.
 DEFAULT_BUDGET = 400_000
@@ -72,7 +75,8 @@ class Finding(NamedTuple):
 
 
 class Report(NamedTuple):
-    """The whole of it. `undecided`: where something is not known, and why; empty if `exact`."""
+    """The whole of it. `undecided`: where something is not known, and why; empty if `exact`.
+    `ways`: with which values runs take each route, where all is known of one branch."""
 
     exact: bool
     undecided: tuple[str, ...]
@@ -80,6 +84,7 @@ class Report(NamedTuple):
     lists: Mapping[str, frozenset[Any]]
     findings: tuple[Finding, ...]
     concurrent: bool = False
+    ways: Ways | None = None
 
     @property
     def decided_by_data(self) -> bool:

@@ -17,6 +17,7 @@ from statecli.verify.layout import Layout, components
 from statecli.verify.proved import proved
 from statecli.verify.report import DEFAULT_BUDGET, LISTS, Finding, Report
 from statecli.verify.sites import Budget, Sites
+from statecli.verify.ways import Ways
 
 
 def verify(
@@ -66,7 +67,8 @@ class Verification:
         self.lists.update(self._lists())
         findings = tuple(self._findings(witnesses))
         undecided = tuple(self._undecided())
-        return Report(not undecided, undecided, self.budget.used, self.lists, findings)
+        ways = None if undecided else Ways(self.sites, self.full.first)
+        return Report(not undecided, undecided, self.budget.used, self.lists, findings, ways=ways)
 
     def _findings(self, witnesses: bool) -> Iterable[Finding]:
         yield from proved(self)
@@ -230,11 +232,11 @@ class Verification:
                     yield state.name
 
     def _dead(
-        self, entered: Iterable[int], firsts: Mapping[int, set[int]]
+        self, entered: Iterable[int], firsts: Mapping[int, Iterable[int]]
     ) -> Iterable[tuple[str, int]]:
         for number in entered:
             site = self.sites[number]
-            first = firsts.get(number, set())
+            first = firsts.get(number, ())
             for at, route in enumerate(site.routes):
                 if route.origin == "written" and site.targets[at] is not None:
                     if at not in first:
