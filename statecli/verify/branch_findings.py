@@ -37,6 +37,8 @@ def branch_findings(
             if replay.ok and replay.shows(goal.kind, name, goal.one):
                 shown = Witness(replay.witness(), run.given)
                 found = found._replace(verdict="witnessed", witness=shown)
+                if goal.kind == "open":  # as the run shows it
+                    found = found._replace(values={**values, "other": run.other})
         yield found
 
 

@@ -40,11 +40,13 @@ class Node(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Where a run begins, with which values, and what the bodies do."""
+    """Where a run begins, with which values, and what the bodies do. `other`: where a branch still
+    is when it shows something."""
 
     root: str
     given: Mapping[str, Any]
     acts: tuple[Act, ...]
+    other: str
 
 
 class BranchSearch:
@@ -93,6 +95,8 @@ class BranchSearch:
         del self.left[goal]
         node = last if last is not None else self.nodes[at]
         acts = self._rest_of(node)
+        left = self.joins.still_open(node.tokens)
+        other = self.layout.states[left.site].name if left is not None else ""
         while True:
             if node.act is not None:
                 acts.insert(0, node.act)
@@ -101,7 +105,7 @@ class BranchSearch:
             node = self.nodes[node.before]
         first = node.tokens[0]
         given = given_at(self.sites, first.site, first.box)
-        self.found[goal] = Run(self.layout.states[first.site].name, given, tuple(acts))
+        self.found[goal] = Run(self.layout.states[first.site].name, given, tuple(acts), other)
 
     def _rest_of(self, node: Node) -> list[Act]:
         """What the other branches do until all of them rest: so nobody who plays the run has to

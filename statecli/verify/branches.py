@@ -82,9 +82,9 @@ class Branches:
         places = tuple(token.site for token in now)
         ended = [token for token in now if joins.ended(token)]
         open_ = [token for token in now if not joins.ended(token)]
-        for token in ended:
-            if open_ and token.site >= 0:
-                other = next((t for t in open_ if not joins.waits(t)), open_[0])
+        other = joins.still_open(now)
+        for token in ended if other is not None else ():
+            if token.site >= 0 and other is not None:
                 self.open_ends.setdefault(token.site, Trace(other.site, places))
         counts: dict[int, int] = {}
         for token in open_:

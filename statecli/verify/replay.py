@@ -145,14 +145,13 @@ class Replay:
         return self
 
     def act(self, act: Act) -> None:
+        got_on, self.got_on = self.got_on, ""
+        if act.kind == "net" and got_on == act.what:
+            return  # the turn that ended was the last that the net waited for
         state = self.state
         if state is None or self.stuck or self.asked or self.to.silent:
             self.ok = False
             return
-        if act.kind == "net" and self.got_on == act.what:
-            self.got_on = ""  # the turn that ended was the last that the net waited for
-            return
-        self.got_on = ""
         self._speak()
         try:
             if act.kind == "body":

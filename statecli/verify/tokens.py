@@ -74,6 +74,11 @@ class Joins:
             return False
         return any(token.stuck for token in now) or bool(self.in_vain(now))
 
+    def still_open(self, now: Configuration) -> Token | None:
+        """The first branch that is not over, if possible one that waits for nobody."""
+        left = [token for token in now if not self.ended(token)]
+        return next((token for token in left if not self.waits(token)), left[0] if left else None)
+
     def in_vain(self, now: Configuration) -> dict[int, tuple[int, ...]]:
         """The states where branches wait in vain, and for which: none that still moves leads
         there."""
