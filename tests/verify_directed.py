@@ -140,6 +140,11 @@ GRAPHS: dict[str, Parts] = {
     "nothing gets on without the net": plan(
         state("a", [ask("k")], go("c", equals("k", True))), end("b"), end("c"), stuck_turns=0,
     ),
+    "the net gets the run to its end": plan(
+        state("a", [talk("t")], go("c", both(turns(3, "total"), equals("k", True)))),
+        state("b", [], go("c", equals("k", True)), go("__end__", DONE, 2)),
+        state("c", [ask("k")], go("__end__", DONE)), stuck_turns=2,
+    ),
     "what is not there is not unequal": plan(
         state("a", [talk("t")], go("b", number("k", "neq", 3)), go("c", DONE, 2)),
         end("b"), end("c"),
