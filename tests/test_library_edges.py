@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from statecli import GraphBuilder, Run, aio
+from statecli import GraphBuilder, Run, aio, expr, when
 from statecli.model.graph import Graph
-from statecli.session.walk import RunError
+from statecli.session.walk import RunError, Stuck
 from statecli.store.memory import MemoryStore
 from statecli.store.sqlite import SqliteStore
 
@@ -316,3 +316,44 @@ def test_a_mistake_is_said_by_the_call_that_makes_it(wrong: Any) -> None:
     built = GraphBuilder().with_states(a=_nothing, b=_nothing)
     with pytest.raises((TypeError, ValueError), match=r"state|transition|reducer|strategy|name"):
         wrong(built)
+
+
+# --- where no way out holds --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["plain", "async", "stream"])
+@pytest.mark.parametrize(
+    ("guard", "said"),
+    [
+        (when(n=5), "-> b: n is 5  [does not hold]  (n is 1)"),
+        (when(n__gt=3, tier="vip"), "tier is vip  [does not hold]  (n is 1, tier is not set)"),
+        (~(when(n=1) | when(tier="vip")), "(n is 1, tier is not set)"),
+        (expr("n > 5 and has(tier)"), "-> b: n > 5 and has(tier)  [does not hold]  (n is 1"),
+    ],
+)  # fmt: skip
+def test_where_nothing_holds_each_guard_is_said_with_the_values_it_saw(
+    kind: str, guard: Any, said: str
+) -> None:
+    built = GraphBuilder().with_states(a=_bodies()[kind], b=_nothing, c=_nothing)
+    run = Run(built.with_transitions(("a", "b", guard), ("a", "c", when(n="x"))).build())
+    with pytest.raises(Stuck) as stuck:
+        run.step()
+    text = str(stuck.value)
+    assert said in text
+    assert text.splitlines()[2] == "  -> c: n is x  [does not hold]  (n is 1)"
+
+
+def test_a_branch_that_is_stuck_says_what_it_saw_itself() -> None:
+    graph = (
+        GraphBuilder()
+        .with_states(s=_nothing, one=lambda data: {"n": 1}, two=lambda data: {"n": 2}, end=_nothing)
+        .with_transitions(("s", "one"), ("s", "two"), ("one", "end"), ("two", "end", when(n=1)))
+        .with_fanout("s")
+        .build()
+    )
+    run = Run(graph, data={"n": 0})
+    with pytest.raises(Stuck, match=r"\(n is 2\)$") as stuck:
+        run.run()
+    assert stuck.value.step == ("two", {"n": 2}, {"n": 2})
+    assert (run.status, dict(run.data)) == ("stuck", {"n": 2})
+    assert Run.load(run.dump(), graph).data == run.data
