@@ -150,6 +150,92 @@ def test_no_step_begins_while_another_one_runs(kind: str) -> None:
     assert asyncio.run(both()) == (["Step", "RuntimeError"], "b")
 
 
+# --- broken off from outside -------------------------------------------------------------------
+
+
+class _Struck(BaseException):
+    pass
+
+
+def _struck_once(kind: str, error: BaseException) -> Any:
+    """A body that is broken off the first time it runs."""
+    called = []
+
+    def plain(data: Any) -> Any:
+        called.append(1)
+        if len(called) == 1:
+            raise error
+        return {"n": data.get("n", 0) + 1}
+
+    async def waits(data: Any) -> Any:
+        await asyncio.sleep(0)
+        return plain(data)
+
+    def streams(data: Any) -> Any:
+        yield "text"
+        yield plain(data)
+
+    async def streams_later(data: Any) -> Any:
+        yield "text"
+        await asyncio.sleep(0)
+        yield plain(data)
+
+    class Object:
+        def execute(self, machine: Any, data: Any) -> str:
+            data.update(plain(data))
+            return "b"
+
+    bodies = {"plain": plain, "async": waits, "stream": streams, "late": streams_later}
+    return bodies.get(kind) or Object()
+
+
+@pytest.mark.parametrize("how", ["step", "stream", "arun"])
+@pytest.mark.parametrize("kind", ["plain", "async", "stream", "late", "object"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, _Struck])
+def test_a_step_that_is_broken_off_begins_anew(
+    tmp_path: Path, how: str, kind: str, error: type[BaseException]
+) -> None:
+    """Ctrl-C and the like: the store says so, and the run goes on, here or in another process."""
+    graph = _two(_struck_once(kind, error()))
+    run = Run(graph, store=SqliteStore(tmp_path / "s.db"))
+    walk = {
+        "step": run.step,
+        "stream": lambda: list(run.stream_result(halt_after=["a"])),
+        "arun": lambda: asyncio.run(run.arun()),
+    }
+    with pytest.raises(error):
+        walk[how]()
+    assert (run.status, run.state, dict(run.data)) == ("interrupted", "a", {})
+    assert [event.name for event in run.events] == ["started", "interrupted"]
+    other = Run.resume(graph, SqliteStore(tmp_path / "s.db"), run.fork().id)
+    for one in (run, other):
+        assert one.step() is not None
+        assert (one.status, one.state, dict(one.data)) == ("running", "b", {"n": 1})
+
+
+@pytest.mark.parametrize("how", ["step", "stream"])
+def test_what_breaks_the_event_loop_off_leaves_nothing_at_work_in_it(how: str) -> None:
+    """Ctrl-C while a body waits is raised by the loop, not by the body."""
+    called = []
+
+    def strike() -> None:
+        raise KeyboardInterrupt
+
+    async def body(data: Any) -> Any:
+        called.append(1)
+        if len(called) == 1:
+            asyncio.get_running_loop().call_soon(strike)
+            await asyncio.sleep(60)
+        return {"n": len(called)}
+
+    run = Run(_two(body))
+    with pytest.raises(KeyboardInterrupt):
+        run.step() if how == "step" else list(run.stream_result())
+    assert (run.status, run.state) == ("interrupted", "a")
+    run.run()
+    assert (run.status, dict(run.data)) == ("ended", {"n": 2})
+
+
 # --- data that cannot be kept ------------------------------------------------------------------
 
 

@@ -43,7 +43,7 @@ from statecli.model.event import (
     Undone,
     Waiting,
 )
-from statecli.model.graph import END, WAITING_KINDS, Graph
+from statecli.model.graph import END, FUNCTION, WAITING_KINDS, Graph
 from statecli.model.ports import Batch, Stopped, Store, Stored, World
 from statecli.model.snapshot import Snapshot
 from statecli.store.rows import body_of
@@ -69,13 +69,6 @@ def effective(events: Sequence[Event]) -> list[Event]:
         else:
             kept.append(event)
     return kept
-
-
-def _struck() -> tuple[type[BaseException], ...]:
-    """What stops a run from outside. Asked when something did: asyncio is not loaded before."""
-    import asyncio
-
-    return asyncio.CancelledError, KeyboardInterrupt
 
 
 class Session:
@@ -270,19 +263,29 @@ class Session:
                         yield event
             for event in self.record(buffer, engine.told):
                 yield event
-        except _struck():
-            self._stop(partial)
-            raise
         except Stopped:
-            for event in self._stop(partial):
+            for event in self.struck(partial):
                 yield event
+        except (Exception, GeneratorExit):  # the consumer's own
+            raise
+        except BaseException:
+            self.struck(partial)
+            raise
 
-    def _stop(self, partial: Mapping[int, str]) -> list[Event]:
-        """The person stopped what is at work; what was said so far (by token) is kept."""
+    def struck(self, partial: Mapping[int, str]) -> list[Event]:
+        """What is at work was stopped from outside (a signal, a cancelled task, the person); what
+        was said so far (by token) is kept."""
         self._replay(self.store.events(self.run))  # it may have struck while something was kept
         if self.snapshot.branches:
             return self._interrupt_branches(partial)
-        return self.interrupt("".join(partial.values()))
+        return self.interrupt(
+            "".join(partial.values()) if self._speaks(self.snapshot.state) else ""
+        )
+
+    def _speaks(self, name: str) -> bool:
+        """Whether what a state streams is an answer to the person: of a function it is not."""
+        state = self.graph.states.get(name)
+        return state is None or state.kind != FUNCTION
 
     def _interrupt_branches(self, texts: Mapping[int, str]) -> list[Event]:
         """Every open step was stopped; what each had said so far (by token) stays."""
@@ -291,7 +294,7 @@ class Session:
             if branch.status == "running":
                 name, text = branch.token.state, texts.get(number, "")
                 bodies.append(Interrupted(number, name))
-                if text.strip():
+                if text.strip() and self._speaks(name):
                     said = uuid.uuid4().hex[:12]
                     bodies.append(Answered(number, name, text, said, partial=True))
         return self.record(bodies)

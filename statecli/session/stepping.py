@@ -141,6 +141,9 @@ class Stepping:
             session.keep(to.bodies, to.snapshot)
         except Exception as error:
             raise self._refused(state.name, error) from error
+        except BaseException:  # Ctrl-C and the like
+            session.struck({})
+            raise
         finally:
             self._busy = False
         step: Step = _new(Step, (state.name, result, Data(to.snapshot.data)))
