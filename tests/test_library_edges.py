@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from statecli import GraphBuilder, Run, aio, expr, when
+from statecli import GraphBuilder, Hooks, Run, aio, expr, load, when
 from statecli.model.graph import Graph
 from statecli.session.walk import RunError, Stuck
 from statecli.store.memory import MemoryStore
@@ -148,6 +148,131 @@ def test_no_step_begins_while_another_one_runs(kind: str) -> None:
         return [type(one).__name__ for one in found], run.state
 
     assert asyncio.run(both()) == (["Step", "RuntimeError"], "b")
+
+
+# --- taken back ---------------------------------------------------------------------------------
+
+
+def _diamond(body: Any) -> Graph:
+    return (
+        GraphBuilder()
+        .with_states(s=body, one=body, two=body, join=body)
+        .with_fields(n={"type": "int", "reducer": "increment", "default": 0})
+        .with_transitions(("s", "one"), ("s", "two"), (["one", "two"], "join"))
+        .with_fanout("s")
+        .with_join("join")
+        .build()
+    )
+
+
+async def _waits(data: Any) -> Any:
+    await asyncio.sleep(0)
+    return {"n": 1}
+
+
+def _tells(data: Any) -> Any:
+    yield "text"
+    yield {"n": 1}
+
+
+@pytest.mark.parametrize("graph", [_chain, _diamond])
+@pytest.mark.parametrize("body", [lambda data: {"n": 1}, _waits, _tells])
+def test_undo_goes_back_to_any_event_and_the_run_ends_as_if_nothing_had_been(
+    graph: Any, body: Any
+) -> None:
+    made = graph(body)
+    whole = Run(made)
+    whole.run()
+    for number in range(1, len(whole.events) + 1):
+        heard = Heard()
+        run = Run(made, hooks=[heard])
+        run.run()
+        before = len(run.events)
+        assert run.undo(number) is (number < before)
+        kept = [event.body for event in run.events[:before]]
+        assert kept == [event.body for event in whole.events]
+        assert heard.numbers == [event.number for event in run.events]
+        again = Run.load(run.dump(), made)
+        for one in (run, again):
+            one.run()
+            assert (one.status, one.data) == ("ended", whole.data)
+
+
+class Heard(Hooks):
+    """The numbers of the events that a hook is told of."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+
+    def on_event(self, *, run: Any, event: Any) -> None:
+        self.numbers.append(event.number)
+
+
+@pytest.mark.parametrize("kind", ["plain", "async", "stream"])
+def test_undo_takes_the_last_step_back_until_there_is_none(kind: str) -> None:
+    run = Run(_chain(_bodies()[kind]))
+    run.run()
+    stood = []
+    while run.undo():
+        stood.append((run.state, run.status, run.data.get("n", 0), run.last))
+    assert stood == [(name, "running", n, None) for name, n in
+                     [("end", 3), ("three", 2), ("two", 1), ("one", 0)]]  # fmt: skip
+    run.run()
+    assert (run.status, run.data["n"]) == ("ended", 3)
+
+
+def test_undo_takes_a_failed_step_back_and_no_step_that_waits_to_be_given_out() -> None:
+    def odd(data: Any) -> Any:
+        raise OSError
+
+    run = Run(_two(odd))
+    with pytest.raises(RunError):
+        run.step()
+    assert run.undo()
+    assert (run.status, run.state) == ("running", "a")
+
+    split = Run(_diamond(lambda data: {"n": 1}))
+    split.step()
+    first = split.step()
+    assert first is not None
+    assert first.state == "one"  # the round is done, and the step of two not given out
+    assert split.undo()
+    second = split.step()
+    assert second is not None
+    assert (second.state, split.data["n"]) == ("two", 3)
+
+
+def test_undo_of_what_was_said_goes_to_the_wait_before_it() -> None:
+    text = "initial: ask\nstates:\n  ask: {type: user, transition: {next: [ask]}}\n"
+    graph = load("g.yaml", text).graph
+    assert graph is not None
+    run = Run(graph)
+    run.step({"line": "one"})
+    stood = run.status, run.data
+    run.step({"line": "two"})
+    assert run.undo()
+    assert (run.status, run.data) == stood
+    assert [message["content"] for message in run.data["messages"]] == ["one"]
+    assert run.undo()
+    assert not run.undo()
+
+
+def test_undo_of_what_is_not_there() -> None:
+    run = Run(_chain(_nothing))
+    assert not run.undo()
+    run.run()
+    last = len(run.events)
+    run.undo(2)
+    for number in (0, last, 99):
+        with pytest.raises(ValueError, match=f"back to event {number}: "):
+            run.undo(number)
+
+    def body(data: Any) -> Any:
+        holder[0].undo()
+
+    holder = [Run(_two(body))]
+    with pytest.raises(RunError, match="between two steps"):
+        holder[0].step()
 
 
 # --- broken off from outside -------------------------------------------------------------------

@@ -24,12 +24,14 @@ from statecli.model.event import (
     Answered,
     Body,
     Called,
+    Changed,
     Chose,
     Edited,
     Ended,
     Entered,
     Event,
     Failed,
+    Filtered,
     Interrupted,
     Jumped,
     Limited,
@@ -364,6 +366,23 @@ class Session:
         self.undo_to(said[-1] - 1)
         return True
 
+    def take_back(self, to: int | None) -> bool:
+        """Back to event `to`; None: as `undo`, where nobody said a line to before the last step.
+        False where there is nothing to take back, ValueError where there is no such event."""
+        kept = effective(self.store.events(self.run))
+        if to is None:
+            if self.undo():
+                return True
+            to = _before_last_step(kept)
+        elif all(event.number != to for event in kept):
+            known = f"it stands after event {kept[-1].number} of {self.number}"
+            raise ValueError(f"session {self.run} cannot go back to event {to}: {known}")
+        if to is None or to == kept[-1].number:
+            return False
+        self.undo_to(to)
+        self._begin_anew()
+        return True
+
     def undo_to(self, number: int) -> None:
         """Everything after event `number` does not count any more. It stays in the store."""
         events = self.store.events(self.run)
@@ -441,11 +460,18 @@ class Session:
     def recover(self, note: str = "") -> Open:
         """Make a run that was left in the middle of a step ready to go on: the step begins anew
         from its entry, and what it had said and called is returned."""
+        stopped = self.snapshot.status == "interrupted"
+        left = self._begin_anew()
+        # A step whose calls the person wants once more runs at once.
+        self.record([Resumed(note, runs=stopped and bool(left.calls))])
+        return left
+
+    def _begin_anew(self) -> Open:
+        """Leave nothing of a step that was cut off; what it had said and called."""
         half = _half_split(effective(self.store.events(self.run)))
         if half is not None:
             self.undo_to(half)
         left = self.open_step()
-        stopped = self.snapshot.status == "interrupted"
         if self.snapshot.branches:
             name = {n: branch.token.state for n, branch in self.snapshot.branches.items()}
             self.record([Interrupted(n, name[n], again=True) for n in left.branches])
@@ -459,8 +485,6 @@ class Session:
                     self.record([Ended(self.snapshot.token.id, END)])
             elif last > _entry(kept):
                 self.undo_to(_entry(kept))
-        # A step whose calls the person wants once more runs at once.
-        self.record([Resumed(note, runs=stopped and bool(left.calls))])
         return left
 
     def _in_plan(self) -> bool:
@@ -479,6 +503,20 @@ class Open(NamedTuple):
     text: str = ""
     calls: tuple[Called, ...] = ()
     branches: tuple[int, ...] = ()
+
+
+#: Events that are what came of a step.
+_CAME = (Changed, Filtered, Chose, Answered, Called, Returned, Failed, Limited, Ended)
+
+
+def _before_last_step(events: Sequence[Event]) -> int | None:
+    """The event with which the last step began that came to something."""
+    done = False
+    for event in reversed(events):
+        if done and isinstance(event.body, ENTRIES):
+            return event.number
+        done = done or isinstance(event.body, _CAME)
+    return None
 
 
 def _half_split(events: Sequence[Event]) -> int | None:

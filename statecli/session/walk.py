@@ -115,6 +115,20 @@ class Walk(Stepping):
         """Back to the initial state; the data stays. What else there is: as `transition`."""
         self._go(self.graph.initial, RESET)
 
+    def undo(self, to: int | None = None) -> bool:
+        """Take back all that came after event `to`; the history keeps it. None: back to the wait
+        before the person's last line (as ``/undo`` in a chat), or, where nobody said one, to before
+        the last step. In the middle of a step: that step begins anew. False where there is nothing
+        to take back; ValueError where the run has no event `to`, or took it back already."""
+        if self._busy:
+            raise RuntimeError("a body takes nothing back: undo between two steps")
+        if not self._session.take_back(to):
+            return False
+        self._rest.clear()
+        self._last, self._stop, self._stopped = None, None, {}
+        self._hear()
+        return True
+
     def _go(self, state: str, name: str) -> None:
         if self._busy:
             raise RuntimeError("a body names its next state by its answer, not by a transition")
