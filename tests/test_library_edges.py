@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
+from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import BaseModel, Field
@@ -323,7 +330,7 @@ def test_a_step_that_is_broken_off_begins_anew(
     """Ctrl-C and the like: the store says so, and the run goes on, here or in another process."""
     graph = _two(_struck_once(kind, error()))
     run = Run(graph, store=SqliteStore(tmp_path / "s.db"))
-    walk = {
+    walk: dict[str, Any] = {
         "step": run.step,
         "stream": lambda: list(run.stream_result(halt_after=["a"])),
         "arun": lambda: asyncio.run(run.arun()),
@@ -395,6 +402,133 @@ def test_a_value_that_cannot_be_stored_fails_its_step(
         run.step()
     assert (run.status, dict(run.data)) == ("failed", {})
     assert [event.name for event in run.events] == ["started", "failed"]
+
+
+class _Color(Enum):
+    RED = "r"
+
+
+class _Word(StrEnum):
+    YES = "y"
+
+
+KEPT = [
+    datetime(2026, 12, 1, 3, 4, 5, 6), datetime(2026, 12, 1, tzinfo=UTC),
+    datetime(2026, 10, 25, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"), fold=1),
+    date(2026, 12, 1), time(3, 4), timedelta(1, 2, 3), Path("a/b"), Decimal("1.50"),
+    UUID(int=7), _Color.RED, _Word.YES, {1, 2}, frozenset({"a"}), (1, (2, [3])), b"x",
+    {_Color.RED: 1, 2: "two"}, {date(2026, 1, 1)}, [Decimal("NaN").is_nan(), float("inf")],
+    {"$date": "no date"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", KEPT, ids=repr)
+def test_a_value_of_pythons_own_library_is_kept_as_it_is(tmp_path: Path, value: Any) -> None:
+    """Given, written by a body, edited; read from a store, a dump, the history."""
+    seen = []
+
+    def body(data: Any) -> Any:
+        seen.append(data["given"])
+        return {"made": value, "deep": [{"x": value}]}
+
+    graph = _two(body)
+    run = Run(graph, store=SqliteStore(tmp_path / "s.db"), data={"given": value})
+    run.step()
+    run.edit({"edited": value})
+    want = {"given": value, "made": value, "deep": [{"x": value}], "edited": value}
+    saved = json.loads(json.dumps(run.dump()))
+    held = [
+        run.data,
+        Run.load(saved, graph).data,
+        Run.load({**saved, "statecli": None}, graph).data,
+        run.history().at(len(run.events)),
+        run.fork().data,
+        Run.resume(graph, SqliteStore(tmp_path / "s.db"), run.id).data,
+    ]
+    assert seen == [value]
+    for data in held:
+        assert repr(dict(data)) == repr(want) or data == want
+        assert type(data["deep"][0]["x"]) is type(value)
+    if isinstance(value, datetime):
+        assert (held[-1]["made"].fold, held[-1]["made"].tzinfo) == (value.fold, value.tzinfo)
+
+
+def test_a_member_of_an_enum_that_nobody_has_loaded_is_its_value(tmp_path: Path) -> None:
+    graph = _two(_nothing)
+    run = Run(graph, store=SqliteStore(tmp_path / "s.db"), data={"color": _Color.RED})
+    text = json.dumps(run.dump()).replace("_Color", "os.path.sep.gone")
+    assert Run.load(json.loads(text), graph).data["color"] == "r"
+
+
+@pytest.mark.parametrize("value", [_Own(), complex(1), bytearray(b"x"), range(3)], ids=repr)
+@pytest.mark.parametrize("deep", [False, True])
+def test_what_cannot_be_stored_is_refused_when_it_is_given(
+    tmp_path: Path, value: Any, deep: bool
+) -> None:
+    data = {"outer": [{"field": value}]} if deep else {"field": value}
+    with pytest.raises(TypeError, match=r"^'field' holds a \w+, which cannot be stored: use"):
+        Run(_two(_nothing), store=SqliteStore(tmp_path / "s.db"), data=data)
+    assert SqliteStore(tmp_path / "s.db").runs() == []
+
+
+@dataclass
+class _Inner:
+    x: int = 1
+
+
+@dataclass
+class _Outer:
+    color: _Color = _Color.RED
+    inner: _Inner = field(default_factory=_Inner)
+    many: list[_Inner] = field(default_factory=lambda: [_Inner(2)])
+    named: dict[str, _Inner] = field(default_factory=dict)
+    pair: tuple[_Inner, int] = (_Inner(3), 4)
+    maybe: _Inner | None = None
+    when: date = date(2026, 1, 1)
+
+
+class _Keys(TypedDict):
+    color: _Color
+    maybe: _Inner | None
+
+
+def _same_again(data: Any) -> Any:
+    return data if isinstance(data, dict) else dict(vars(data))
+
+
+@pytest.mark.parametrize("kind", ["schema", "instance"])
+def test_dataclasses_and_members_in_a_dataclass_come_back_as_they_are(
+    tmp_path: Path, kind: str
+) -> None:
+    first = _Outer(named={"a": _Inner(5)}, maybe=_Inner(6))
+    seen = []
+
+    def body(data: Any) -> Any:
+        seen.append(data)
+        return _same_again(data)
+
+    graph = _two(body, _Outer) if kind == "schema" else _two(body)
+    given: Any = first if kind == "instance" else _same_again(first)
+    run = Run(graph, store=SqliteStore(tmp_path / "s.db"), data=given)
+    run.step()
+    again = run.fork()
+    again.undo()
+    again.step()
+    assert seen == [first, first]
+    assert run.data["inner"] == {"x": 1}
+
+
+def test_a_typed_dict_gives_members_and_dataclasses_too(tmp_path: Path) -> None:
+    seen = []
+
+    def body(data: Any) -> Any:
+        seen.append(data)
+        return _same_again(data)
+
+    first = {"color": _Color.RED, "maybe": _Inner(6)}
+    run = Run(_two(body, _Keys), store=SqliteStore(tmp_path / "s.db"), data=first)
+    run.step()
+    assert seen == [first]
 
 
 # --- models in models --------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from statecli.kernel.typed import made_by
 from statecli.model.calls import Built, Call, calling
 from statecli.model.graph import FUNCTION, Field, Graph, State, Transition
 from statecli.session.function import is_plain
@@ -57,7 +58,7 @@ class GraphBuilder:
         names the reducer. Bodies get the data as an instance of it."""
         self._fields.update(fields_from(schema))
         self._schemas.append(schema)
-        self._type = None if is_plain_dict(schema) else schema
+        self._type = None if is_plain_dict(schema) and not made_by(schema) else schema
         return self
 
     def with_fanout(self, *names: str, on_failure: str = "wait") -> GraphBuilder:

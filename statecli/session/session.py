@@ -514,7 +514,8 @@ def _before_last_step(events: Sequence[Event]) -> int | None:
     done = False
     for event in reversed(events):
         if done and isinstance(event.body, ENTRIES):
-            return event.number
+            number: int = event.number
+            return number
         done = done or isinstance(event.body, _CAME)
     return None
 
