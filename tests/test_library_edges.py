@@ -702,3 +702,41 @@ def test_a_branch_that_is_stuck_says_what_it_saw_itself() -> None:
     assert stuck.value.step == ("two", {"n": 2}, {"n": 2})
     assert (run.status, dict(run.data)) == ("stuck", {"n": 2})
     assert Run.load(run.dump(), graph).data == run.data
+
+
+def _grouped(**join: Any) -> GraphBuilder:
+    return (
+        GraphBuilder()
+        .with_states(s=_nothing, one=_nothing, two=_nothing, join=_nothing)
+        .with_transitions(("s", "one"), ("s", "two"))
+        .with_transitions((["one", "two"], "join", {"group": "pair"}))
+        .with_fanout("s")
+        .with_join("join", **join)
+    )
+
+
+@pytest.mark.parametrize(
+    ("built", "said"),
+    [
+        (_grouped(merge={"pairs": "extend"}), r"merge of 'join'.*'pairs'.*did you mean 'pair'"),
+        (_grouped(merge={"default": "extend"}), r"merge of 'join'.*'default'.*there are: pair"),
+        (_grouped(strategy={"Pair": len}), r"strategy of 'join'.*'Pair'.*did you mean 'pair'"),
+        (
+            _grouped().with_transitions(("join", "s", {"group": "again"})),
+            r"from 'join' to 's'.*'again'.*with_join\('s'\)",
+        ),
+        (_grouped().with_join("jion"), "no state is named 'jion'.*did you mean 'join'"),
+        (_grouped().with_fanout("t"), "no state is named 't'"),
+        (_grouped().with_tags(twoo=["x"]), "no state is named 'twoo'.*did you mean 'two'"),
+        (_grouped().with_initial("won"), "no state is named 'won'"),
+        (_grouped().with_transitions(("on", "s")), "no state is named 'on'"),
+    ],
+)
+def test_what_a_graph_says_of_what_it_has_not(built: GraphBuilder, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        built.build()
+
+
+def test_groups_that_are_there() -> None:
+    assert _grouped(merge={"pair": "extend"}, strategy={"pair": lambda datas: {}}).build()
+    assert _joining(merge={"default": "overwrite"})
