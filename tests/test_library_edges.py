@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field
 
 from statecli import GraphBuilder, Hooks, Run, aio, expr, load, when
 from statecli.model.graph import Graph
+from statecli.model.unable import Unable
 from statecli.session.walk import RunError, Stuck
 from statecli.store.memory import MemoryStore
 from statecli.store.sqlite import SqliteStore
@@ -343,6 +344,38 @@ def test_a_step_that_is_broken_off_begins_anew(
     for one in (run, other):
         assert one.step() is not None
         assert (one.status, one.state, dict(one.data)) == ("running", "b", {"n": 1})
+
+
+@pytest.mark.parametrize("how", ["step", "stream", "arun"])
+@pytest.mark.parametrize("kind", ["plain", "async", "late"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, _Struck, asyncio.CancelledError])
+def test_a_branch_that_is_broken_off_begins_anew_and_the_others_with_it(
+    how: str, kind: str, error: type[BaseException]
+) -> None:
+    async def other(data: Any) -> Any:
+        await asyncio.sleep(0)
+        return {"m": 1}
+
+    graph = (
+        GraphBuilder()
+        .with_states(s=_nothing, one=_struck_once(kind, error()), two=other, join=_nothing)
+        .with_transitions(("s", "one"), ("s", "two"), (["one", "two"], "join"))
+        .with_fanout("s")
+        .with_join("join")
+        .build()
+    )
+    run = Run(graph)
+    run.step()
+    walk: dict[str, Any] = {
+        "step": run.step,
+        "stream": lambda: list(run.stream_result()),
+        "arun": lambda: asyncio.run(run.arun()),
+    }
+    with pytest.raises(error):
+        walk[how]()
+    assert run.status == "interrupted"
+    run.run()
+    assert (run.status, dict(run.data)) == ("ended", {"n": 1, "m": 1})
 
 
 @pytest.mark.parametrize("how", ["step", "stream"])
@@ -740,3 +773,33 @@ def test_what_a_graph_says_of_what_it_has_not(built: GraphBuilder, said: str) ->
 def test_groups_that_are_there() -> None:
     assert _grouped(merge={"pair": "extend"}, strategy={"pair": lambda datas: {}}).build()
     assert _joining(merge={"default": "overwrite"})
+
+
+# --- what a graph is called ---------------------------------------------------------------------
+
+
+def test_graphs_say_in_a_line_what_they_are() -> None:
+    from statecli.burr import ApplicationBuilder, State, action
+
+    assert repr(_two(_nothing)) == "Graph(states: a, b; begins at a)"
+
+    @action(reads=[], writes=[])
+    def one(state: State) -> State:
+        return state
+
+    app = (
+        ApplicationBuilder()
+        .with_actions(one=one, two=one)
+        .with_transitions(("one", "two"))
+        .with_entrypoint("one")
+        .build()
+    )
+    assert repr(app.graph) == "ApplicationGraph(one, two; begins at one)"
+    assert repr(app.graph.transitions[0]) == "Transition(one -> two: default)"
+    with pytest.raises(AttributeError, match=r"Run\.resume\(graph, store, run\)"):
+        _ = ApplicationBuilder().initialize_from
+
+
+def test_a_store_in_memory_is_no_file_of_that_name() -> None:
+    with pytest.raises(Unable, match="would be a file"):
+        SqliteStore(":memory:")

@@ -55,6 +55,8 @@ def each(stream: AsyncIterator[T], *, waits: bool) -> Iterator[T]:
             yield item  # type: ignore[misc]  # an item where there is no error
     finally:
         task.cancel()
+        while not queue.empty():  # room for what the task says at its end
+            queue.get_nowait()
         loop.run_until_complete(asyncio.wait({task}))
 
 
@@ -70,20 +72,18 @@ def _done(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
 
             task.cancel()
             loop.run_until_complete(asyncio.wait({task}))
+            if not task.cancelled():
+                task.exception()  # it is told already
         raise
 
 
 async def _pump(
     stream: AsyncIterator[T], queue: asyncio.Queue[tuple[T | None, BaseException | None]]
 ) -> None:
-    import asyncio
-
     try:
         async with closing(stream) as items:
             async for item in items:
                 await queue.put((item, None))
-    except asyncio.CancelledError:
-        raise
     except BaseException as error:  # whatever it is: somebody waits for it at the other end
         await queue.put((None, error))
     else:
