@@ -493,7 +493,16 @@ def test_a_member_of_an_enum_that_nobody_has_loaded_is_its_value(tmp_path: Path)
     assert Run.load(json.loads(text), graph).data["color"] == "r"
 
 
-@pytest.mark.parametrize("value", [_Own(), complex(1), bytearray(b"x"), range(3)], ids=repr)
+def _inside() -> Any:
+    class Color(Enum):
+        RED = "r"
+
+    return Color.RED
+
+
+@pytest.mark.parametrize(
+    "value", [_Own(), complex(1), bytearray(b"x"), range(3), _inside()], ids=repr
+)
 @pytest.mark.parametrize("deep", [False, True])
 def test_what_cannot_be_stored_is_refused_when_it_is_given(
     tmp_path: Path, value: Any, deep: bool

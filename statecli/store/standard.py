@@ -14,9 +14,12 @@ from uuid import UUID
 
 
 def written(value: Any, tell: Callable[[Any], Any]) -> Any:
-    """The object that stands for a value, None where it is none of these. `tell` writes the value
-    of a member."""
+    """The object that stands for a value, None where it is none of these, or a member of an Enum
+    that is made inside of a function: nobody could find that again. `tell` writes the value of a
+    member."""
     if isinstance(value, Enum):
+        if "<locals>" in type(value).__qualname__:
+            return None
         return {"$enum": [type(value).__module__, type(value).__qualname__, tell(value.value)]}
     if isinstance(value, Path):
         return {"$path": str(value)}
