@@ -1,4 +1,5 @@
-"""Every block of Python in `docs/coming-from.md` runs; each says by itself what must be so."""
+"""Every block of Python in `docs/coming-from.md` and `docs/library.md` runs; each says by itself
+what must be so."""
 
 from __future__ import annotations
 
@@ -10,11 +11,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "docs" / "coming-from.md").read_text("utf-8")
-SECTIONS = {part.split("\n", 1)[0]: part for part in TEXT.split("\n## ")[1:]}
+
+
+def sections(page: str) -> dict[str, str]:
+    """The sections of a page by their titles."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    return {part.split("\n", 1)[0]: part for part in text.split("\n## ")[1:]}
+
+
+SECTIONS = sections("coming-from.md")
 BLOCKS = [
     pytest.param(block, id=f"{name}-{number}")
-    for name, part in SECTIONS.items()
+    for name, part in (SECTIONS | sections("library.md")).items()
     for number, block in enumerate(
         re.findall(r"^```python\n(.*?)^```$", part, re.MULTILINE | re.DOTALL), 1
     )

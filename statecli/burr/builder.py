@@ -112,7 +112,8 @@ _KEPT = "every event of a run is kept already; with_store(SqliteStore(path)) kee
 _NOT_HERE = {
     "with_tracker": f"{_KEPT}, and `statecli sessions` shows them",
     "with_state_persister": f"{_KEPT}",
-    "initialize_from": "a run is taken up again by statecli.Run.load(saved, graph)",
+    "initialize_from": "a run of a store is taken up by statecli.Run.resume(graph, store, run), "
+    "one that was dumped by Run.load(saved, graph)",
     "with_typing": "fields are declared by statecli.GraphBuilder().with_schema(Model)",
     "with_parallel_executor": "branches run side by side: statecli.GraphBuilder().with_fanout",
     "with_spawning_parent": "a run has no parent but the one it was forked from",

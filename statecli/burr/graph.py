@@ -27,14 +27,23 @@ class Transition(NamedTuple):
     condition: When
     place: tuple[Call, int] | None = None
 
+    def __repr__(self) -> str:
+        return f"Transition({self.from_.name} -> {self.to.name}: {self.condition.name})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Graph:
     """Actions and transitions, in their order. One graph may have many applications at once."""
 
     actions: list[Action]
     transitions: list[Transition]
     _made: dict[str, OurGraph] = field(default_factory=dict, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        begin = getattr(self, "entrypoint", None)
+        names = ", ".join(action.name for action in self.actions)
+        at = f"; begins at {begin.name}" if begin is not None else ""
+        return f"{type(self).__name__}({names}{at})"
 
     def get_action(self, action_name: str) -> Action:
         """The action of a name. ValueError where there is none."""
@@ -86,7 +95,7 @@ def _free(graph: OurGraph) -> OurGraph:
                     limits=graph.limits, settings=graph.settings)  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ApplicationGraph(Graph):
     """The graph of an application: with the action where it begins."""
 

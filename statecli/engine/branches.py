@@ -292,7 +292,9 @@ class _Lane:
                         self._queue.put_nowait(None)
                         await self._gate.wait()
                         self._gate.clear()
-        except Exception as error:
+        except GeneratorExit:
+            raise
+        except BaseException as error:  # whatever it is: the run waits for it at the other end
             self._crash = error
         self.done = True
         self._queue.put_nowait(None)

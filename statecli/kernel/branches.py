@@ -88,7 +88,9 @@ def in_branch(change: Change, graph: Graph, snapshot: Snapshot, body: Any) -> Sn
         start, past = branch.start
         kept = change(graph, before._replace(data=start), body).data
         changed = changed._replace(start=(kept, _past(branch._replace(past=past), body, after)))
-    if type(body) in _UNFINISHED:
+    if isinstance(body, Failed) and body.stuck:  # the step is done: what it wrote stays
+        changed = changed._replace(start=(changed.data, changed.past))
+    elif type(body) in _UNFINISHED:
         changed = _back(graph, changed)
     elif isinstance(body, Entered | Jumped):
         changed = _placed(graph, changed, branch, body)

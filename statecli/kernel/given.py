@@ -8,6 +8,7 @@ import functools
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from statecli.kernel.typed import typed_fields
 from statecli.model.snapshot import Messages
 
 #: Values that need no copy: nobody can change them.
@@ -30,7 +31,8 @@ def _typed(data_type: Any, values: dict[str, Any]) -> Any:
     if model is not None:
         return _model(data_type, model, {key: v for key, v in values.items() if key in model})
     fields = getattr(data_type, "__dataclass_fields__", values)
-    return data_type(**{key: value for key, value in values.items() if key in fields})
+    known = {key: value for key, value in values.items() if key in fields}
+    return data_type(**typed_fields(data_type, known))
 
 
 def _model(data_type: Any, fields: Mapping[str, Any], known: dict[str, Any]) -> Any:
@@ -65,15 +67,17 @@ def _adapter(data_type: Any, name: str) -> Any:
     return TypeAdapter(hint)
 
 
-def unmodelled(value: Any) -> Any:
-    """Models in a value as plain data, as deep as lists, tuples and mappings go: the schema makes
-    them models again."""
+def unmodelled(value: Any, schema: Any = None) -> Any:
+    """Models in a value as plain data, as deep as lists, tuples and mappings go; dataclasses where
+    there is a `schema` that makes them what they were again."""
     if hasattr(value, "model_dump") and not isinstance(value, type):
         return value.model_dump()
+    if schema is not None and hasattr(value, "__dataclass_fields__"):
+        value = value if isinstance(value, type) else fields_of(value)
     if type(value) in (list, tuple):
-        return type(value)([unmodelled(item) for item in value])
+        return type(value)([unmodelled(item, schema) for item in value])
     if type(value) is dict:
-        return {key: unmodelled(item) for key, item in value.items()}
+        return {key: unmodelled(item, schema) for key, item in value.items()}
     return value
 
 

@@ -7,6 +7,7 @@ before they leave it.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -33,15 +34,16 @@ class Unchosen(ModelError):
     """No answer of a model named an option, and nothing stands for one."""
 
 
-class Facade:
+class Facade(ABC):
     """What states and the loop of the document ask an agent."""
 
     def __init__(self) -> None:
         self.tool_manager = ToolManager(self)
 
     @property
+    @abstractmethod
     def here(self) -> Here:
-        raise NotImplementedError
+        """Where it is now."""
 
     def get_context(self) -> list[arkos.Message]:
         """The conversation so far."""

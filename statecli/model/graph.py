@@ -210,6 +210,9 @@ class Graph:
         #: The states that wait for several branches; None until a run asks (kernel/joins.py).
         self.joins: frozenset[str] | None = None
 
+    def __repr__(self) -> str:
+        return f"Graph({self.form}: {', '.join(self.states)}; begins at {self.initial})"
+
     def with_limits(self, **limits: object) -> Graph:
         """The same graph with some limits set otherwise."""
         return self._with({**self.limits, **limits}, self.settings)

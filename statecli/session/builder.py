@@ -6,8 +6,11 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from statecli.kernel.joins import groups_of, joining
+from statecli.kernel.typed import made_by
 from statecli.model.calls import Built, Call, calling
 from statecli.model.graph import FUNCTION, Field, Graph, State, Transition
+from statecli.model.nearest import did_you_mean
 from statecli.session.function import is_plain
 from statecli.session.guards import When, default
 from statecli.session.schema import fields_from, is_plain_dict
@@ -57,7 +60,7 @@ class GraphBuilder:
         names the reducer. Bodies get the data as an instance of it."""
         self._fields.update(fields_from(schema))
         self._schemas.append(schema)
-        self._type = None if is_plain_dict(schema) else schema
+        self._type = None if is_plain_dict(schema) and not made_by(schema) else schema
         return self
 
     def with_fanout(self, *names: str, on_failure: str = "wait") -> GraphBuilder:
@@ -158,19 +161,18 @@ class GraphBuilder:
         return self
 
     def build(self) -> Graph:
-        """The graph. ValueError for transitions between states that are not there."""
+        """The graph. ValueError for what is said of states that are not there, and for groups of
+        branches that no transition has, or that nothing joins."""
         routes: dict[str, list[Transition]] = {name: [] for name in self._states}
-        for name in self._settings:
-            if name not in self._states:
-                raise ValueError(f"no state is named '{name}'")
+        for name in (*self._settings, *self._tags):
+            self._known(name)
         places: dict[tuple[str, int], tuple[Call, int]] = {}
         for sources, target, guard, options, place in self._transitions:
             wanted = options.get("state_filter")
             keeps = (wanted,) if isinstance(wanted, str) else wanted
             for source in sources:
-                for name in (source, target):
-                    if name not in self._states:
-                        raise ValueError(f"no state is named '{name}'")
+                self._known(source)
+                self._known(target)
                 number = len(routes[source])
                 places[source, number] = place
                 found = Transition(
@@ -180,8 +182,7 @@ class GraphBuilder:
                 )  # fmt: skip
                 routes[source].append(found)
         initial = self._initial or next(iter(self._states), "")
-        if initial not in self._states:
-            raise ValueError(f"no state is named '{initial}'")
+        self._known(initial)
         states = {
             name: State(name, FUNCTION, (), tuple(routes[name]),
                         description=inspect.getdoc(body) or "",
@@ -194,7 +195,33 @@ class GraphBuilder:
         graph = Graph("states", initial, None, states, self._fields, settings=settings,
                       declares_fields=bool(self._fields), limits={"max_steps": 10**9})  # fmt: skip
         graph.origin = Built(self._named, places, self._specified, tuple(self._schemas))
+        _check_groups(graph)
         return graph
+
+    def _known(self, name: str) -> None:
+        if name not in self._states:
+            hint = did_you_mean(name, self._states)
+            raise ValueError(f"no state is named '{name}'" + (f" ({hint})" if hint else ""))
+
+
+def _check_groups(graph: Graph) -> None:
+    """ValueError for a group that `merge` or `strategy` names and no transition into the join has,
+    and for one of a transition into a state that joins nothing."""
+    for state in graph.states.values():
+        for key in ("merge", "multi_input_merge_strategy"):
+            named = state.settings.get(key)
+            known = groups_of(graph, state.name)
+            for group in named if isinstance(named, Mapping) else ():
+                if group not in known:
+                    hint = did_you_mean(str(group), known) or f"there are: {', '.join(known)}"
+                    what = "merge" if key == "merge" else "strategy"
+                    raise ValueError(f"the {what} of '{state.name}' names the group '{group}', "
+                                     f"which no transition into it has ({hint})")  # fmt: skip
+        for route in state.transitions:
+            if route.group and route.target not in joining(graph):
+                raise ValueError(f"the transition from '{state.name}' to '{route.target}' is of "
+                                 f"the group '{route.group}', and '{route.target}' joins nothing "
+                                 f"(with_join('{route.target}'))")  # fmt: skip
 
 
 def _name_of(function: Any) -> str:

@@ -24,7 +24,7 @@ T = TypeVar("T")
 def finished(work: Coroutine[Any, Any, T], *, waits: bool) -> T:
     """The result of a coroutine. Raises InsideLoop where an event loop runs: there is `aio`."""
     if waits:
-        return _loop(work).run_until_complete(work)
+        return _done(_loop(work), work)
     try:
         work.send(None)
     except StopIteration as stop:
@@ -47,7 +47,7 @@ def each(stream: AsyncIterator[T], *, waits: bool) -> Iterator[T]:
     task = loop.create_task(work)
     try:
         while True:
-            item, error = loop.run_until_complete(queue.get())
+            item, error = _done(loop, queue.get())
             if isinstance(error, StopAsyncIteration):
                 return
             if error is not None:
@@ -55,7 +55,26 @@ def each(stream: AsyncIterator[T], *, waits: bool) -> Iterator[T]:
             yield item  # type: ignore[misc]  # an item where there is no error
     finally:
         task.cancel()
+        while not queue.empty():  # room for what the task says at its end
+            queue.get_nowait()
         loop.run_until_complete(asyncio.wait({task}))
+
+
+def _done(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine in a loop. What breaks the loop itself off (Ctrl-C) ends it too:
+    nothing is left at work in there."""
+    task = loop.create_task(work)
+    try:
+        return loop.run_until_complete(task)
+    except BaseException:
+        if not task.done():
+            import asyncio
+
+            task.cancel()
+            loop.run_until_complete(asyncio.wait({task}))
+            if not task.cancelled():
+                task.exception()  # it is told already
+        raise
 
 
 async def _pump(
@@ -65,7 +84,7 @@ async def _pump(
         async with closing(stream) as items:
             async for item in items:
                 await queue.put((item, None))
-    except Exception as error:
+    except BaseException as error:  # whatever it is: somebody waits for it at the other end
         await queue.put((None, error))
     else:
         await queue.put((None, StopAsyncIteration()))

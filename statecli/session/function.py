@@ -191,7 +191,8 @@ class FunctionBody:
             raise TypeError(f"'{state.name}' gives back a {kind}: a mapping of fields, or nothing")
         for value in result.values():
             if type(value) not in FIXED:
-                return {key: unmodelled(copy.deepcopy(item)) for key, item in result.items()}
+                kind = self.data_type
+                return {k: unmodelled(copy.deepcopy(v), kind) for k, v in result.items()}
         return dict(result)
 
     async def _execute(self, step: Step, body: Any) -> None:

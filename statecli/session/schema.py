@@ -65,7 +65,7 @@ def _field(schema: Any, name: str, hint: Any) -> Field:
         raise ValueError(f"{message} ({hint_})" if hint_ else message)
     kind, values = _kind(hint)
     default = _default(schema, name)
-    first = unmodelled(default.value)
+    first = unmodelled(default.value, schema)
     return Field(name, kind, values, reducer, default.has, first, "declared", ())
 
 

@@ -24,12 +24,14 @@ from statecli.model.event import (
     Answered,
     Body,
     Called,
+    Changed,
     Chose,
     Edited,
     Ended,
     Entered,
     Event,
     Failed,
+    Filtered,
     Interrupted,
     Jumped,
     Limited,
@@ -43,7 +45,7 @@ from statecli.model.event import (
     Undone,
     Waiting,
 )
-from statecli.model.graph import END, WAITING_KINDS, Graph
+from statecli.model.graph import END, FUNCTION, WAITING_KINDS, Graph
 from statecli.model.ports import Batch, Stopped, Store, Stored, World
 from statecli.model.snapshot import Snapshot
 from statecli.store.rows import body_of
@@ -69,13 +71,6 @@ def effective(events: Sequence[Event]) -> list[Event]:
         else:
             kept.append(event)
     return kept
-
-
-def _struck() -> tuple[type[BaseException], ...]:
-    """What stops a run from outside. Asked when something did: asyncio is not loaded before."""
-    import asyncio
-
-    return asyncio.CancelledError, KeyboardInterrupt
 
 
 class Session:
@@ -270,19 +265,29 @@ class Session:
                         yield event
             for event in self.record(buffer, engine.told):
                 yield event
-        except _struck():
-            self._stop(partial)
-            raise
         except Stopped:
-            for event in self._stop(partial):
+            for event in self.struck(partial):
                 yield event
+        except (Exception, GeneratorExit):  # the consumer's own
+            raise
+        except BaseException:
+            self.struck(partial)
+            raise
 
-    def _stop(self, partial: Mapping[int, str]) -> list[Event]:
-        """The person stopped what is at work; what was said so far (by token) is kept."""
+    def struck(self, partial: Mapping[int, str]) -> list[Event]:
+        """What is at work was stopped from outside (a signal, a cancelled task, the person); what
+        was said so far (by token) is kept."""
         self._replay(self.store.events(self.run))  # it may have struck while something was kept
         if self.snapshot.branches:
             return self._interrupt_branches(partial)
-        return self.interrupt("".join(partial.values()))
+        return self.interrupt(
+            "".join(partial.values()) if self._speaks(self.snapshot.state) else ""
+        )
+
+    def _speaks(self, name: str) -> bool:
+        """Whether what a state streams is an answer to the person: of a function it is not."""
+        state = self.graph.states.get(name)
+        return state is None or state.kind != FUNCTION
 
     def _interrupt_branches(self, texts: Mapping[int, str]) -> list[Event]:
         """Every open step was stopped; what each had said so far (by token) stays."""
@@ -291,7 +296,7 @@ class Session:
             if branch.status == "running":
                 name, text = branch.token.state, texts.get(number, "")
                 bodies.append(Interrupted(number, name))
-                if text.strip():
+                if text.strip() and self._speaks(name):
                     said = uuid.uuid4().hex[:12]
                     bodies.append(Answered(number, name, text, said, partial=True))
         return self.record(bodies)
@@ -359,6 +364,23 @@ class Session:
         if not said:
             return False
         self.undo_to(said[-1] - 1)
+        return True
+
+    def take_back(self, to: int | None) -> bool:
+        """Back to event `to`; None: as `undo`, where nobody said a line to before the last step.
+        False where there is nothing to take back, ValueError where there is no such event."""
+        kept = effective(self.store.events(self.run))
+        if to is None:
+            if self.undo():
+                return True
+            to = _before_last_step(kept)
+        elif all(event.number != to for event in kept):
+            known = f"it stands after event {kept[-1].number} of {self.number}"
+            raise ValueError(f"session {self.run} cannot go back to event {to}: {known}")
+        if to is None or to == kept[-1].number:
+            return False
+        self.undo_to(to)
+        self._begin_anew()
         return True
 
     def undo_to(self, number: int) -> None:
@@ -438,11 +460,18 @@ class Session:
     def recover(self, note: str = "") -> Open:
         """Make a run that was left in the middle of a step ready to go on: the step begins anew
         from its entry, and what it had said and called is returned."""
+        stopped = self.snapshot.status == "interrupted"
+        left = self._begin_anew()
+        # A step whose calls the person wants once more runs at once.
+        self.record([Resumed(note, runs=stopped and bool(left.calls))])
+        return left
+
+    def _begin_anew(self) -> Open:
+        """Leave nothing of a step that was cut off; what it had said and called."""
         half = _half_split(effective(self.store.events(self.run)))
         if half is not None:
             self.undo_to(half)
         left = self.open_step()
-        stopped = self.snapshot.status == "interrupted"
         if self.snapshot.branches:
             name = {n: branch.token.state for n, branch in self.snapshot.branches.items()}
             self.record([Interrupted(n, name[n], again=True) for n in left.branches])
@@ -456,8 +485,6 @@ class Session:
                     self.record([Ended(self.snapshot.token.id, END)])
             elif last > _entry(kept):
                 self.undo_to(_entry(kept))
-        # A step whose calls the person wants once more runs at once.
-        self.record([Resumed(note, runs=stopped and bool(left.calls))])
         return left
 
     def _in_plan(self) -> bool:
@@ -476,6 +503,21 @@ class Open(NamedTuple):
     text: str = ""
     calls: tuple[Called, ...] = ()
     branches: tuple[int, ...] = ()
+
+
+#: Events that are what came of a step.
+_CAME = (Changed, Filtered, Chose, Answered, Called, Returned, Failed, Limited, Ended)
+
+
+def _before_last_step(events: Sequence[Event]) -> int | None:
+    """The event with which the last step began that came to something."""
+    done = False
+    for event in reversed(events):
+        if done and isinstance(event.body, ENTRIES):
+            number: int = event.number
+            return number
+        done = done or isinstance(event.body, _CAME)
+    return None
 
 
 def _half_split(events: Sequence[Event]) -> int | None:

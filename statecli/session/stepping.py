@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from statecli.engine.advance import Custom, Stop, reason
+from statecli.kernel.branches import view
 from statecli.kernel.move import move
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, closing
@@ -85,6 +86,7 @@ class Stepping:
         self._said: dict[int, str] = {}
         self._inputs: Mapping[str, Any] = {}
         self._stop: Failed | Limited | None = None
+        self._stopped: dict[int, Step] = {}  # other branches may go on after it, for some rounds
         self._stops: dict[int, Failed | Limited] = {}
         self._busy = False
 
@@ -139,12 +141,15 @@ class Stepping:
             session.keep(to.bodies, to.snapshot)
         except Exception as error:
             raise self._refused(state.name, error) from error
+        except BaseException:  # Ctrl-C and the like
+            session.struck({})
+            raise
         finally:
             self._busy = False
         step: Step = _new(Step, (state.name, result, Data(to.snapshot.data)))
         last = to.bodies[-1]
         if type(last) is Failed:
-            raise Stuck(f"{state.name}: {last.error}", step)
+            raise Stuck(f"{state.name}: {self._why(last)}", step)
         self._last = step
         return step
 
@@ -186,8 +191,9 @@ class Stepping:
         steps = self._steps()
         await self._told(steps)
         stop = self._stop
+        self._stopped |= {number: steps[number] for number in self._stops if number in steps}
         if stop is not None and self.status != "running":
-            text, step = f"{stop.state}: {_why(stop)}", steps.get(stop.token)
+            text, step = f"{stop.state}: {self._why(stop)}", self._stopped.get(stop.token)
             if step is not None and isinstance(stop, Failed) and stop.stuck:
                 raise Stuck(text, step)
             raise RunError(text) from self._body.errors.get(stop.token)
@@ -199,7 +205,7 @@ class Stepping:
         is not there."""
         self._begun, self._after, self._said, self._stops = {}, {}, {}, {}
         if self.status != "running" or not self._session.snapshot.branches:
-            self._stop = None
+            self._stop, self._stopped = None, {}
         state = self.graph.states[self.state]
         said = _line(state, inputs)
         self._inputs = inputs or {}
@@ -245,7 +251,8 @@ class Stepping:
         for number, name in self._begun.items():
             function = self.graph.states[name].kind == FUNCTION
             result = self._body.results.get(number) if function else self._said.get(number) or None
-            data = Data(self._after.get(number, self._session.snapshot.data))
+            after = self._after.get(number)
+            data = Data(after if after is not None else self._seen_by(number).data)
             found[number] = Step(name, result, data)
         return found
 
@@ -258,9 +265,24 @@ class Stepping:
             if error is None and isinstance(broken, RunError):
                 error = broken
             elif error is None and (stop is not None or broken is not None):
-                error = RunError(f"{name}: {_why(stop) if stop is not None else 'broken off'}")
+                error = RunError(f"{name}: {'broken off' if stop is None else self._why(stop)}")
                 error.__cause__ = broken
             await self._listeners.after_step(name, result if error is None else None, data, error)
+
+    def _why(self, stop: Failed | Limited) -> str:
+        """What stopped a body, in words. Nothing has happened in its branch since."""
+        if isinstance(stop, Limited):
+            return stop.message
+        if not stop.stuck:
+            return stop.error
+        from statecli.session.tries import nothing_held
+
+        return nothing_held(self.graph, stop, self._seen_by(stop.token))
+
+    def _seen_by(self, token: int) -> Snapshot:
+        """The run as one of its branches sees it; the whole where it has not split."""
+        now = self._session.snapshot
+        return view(now, token) if token in now.branches else now
 
     def _hear(self) -> None:
         """Tell the hooks what happened between steps."""
@@ -311,10 +333,6 @@ def _line(state: State, inputs: Mapping[str, Any] | None) -> str | None:
     if len(inputs) != 1:
         raise ValueError(f"'{state.name}' takes one input, the person's line")
     return str(next(iter(inputs.values())))
-
-
-def _why(stop: Failed | Limited) -> str:
-    return stop.error if isinstance(stop, Failed) else stop.message
 
 
 def _is_async(state: State) -> bool:

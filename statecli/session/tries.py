@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statecli.kernel.order import routes_of
 from statecli.kernel.tasks import addressed, task_status
 from statecli.model.data import shown
-from statecli.model.event import Trial
+from statecli.model.event import Failed, Trial
 from statecli.model.graph import END, Graph, Transition
 from statecli.model.guard import Complete, Turns, reads, walk
 from statecli.model.snapshot import Snapshot
@@ -34,6 +34,18 @@ def ways_tried(
             values = ", ".join(_values(graph, route, snapshot))
             line += f"  ({values})" if values else ""
         yield line
+
+
+def nothing_held(graph: Graph, stop: Failed, snapshot: Snapshot) -> str:
+    """Why a run is stuck: each way out on a line, with its guard and the values it saw. `snapshot`:
+    what the state's own branch sees."""
+    ways = "".join(
+        f"\n  {way}" for way in ways_tried(graph, stop.state, stop.trials, snapshot=snapshot)
+    )
+    told = any(trial.value is not False and not trial.note for trial in stop.trials)
+    # Where a way held that may not be taken, only the event says why.
+    head = stop.error if told or not ways else f"nothing holds in '{stop.state}'"
+    return f"{head}:{ways}" if ways else head
 
 
 def way_tried(route: Transition, trial: Trial | None, *, option: bool = False) -> str:

@@ -12,14 +12,13 @@ from statecli.kinds.step import closing
 from statecli.model.event import Body, Edited, Event, Filtered
 from statecli.model.graph import Graph
 from statecli.model.ports import Provider, Store
-from statecli.model.snapshot import Messages
 from statecli.session.halts import halts_of
 from statecli.session.hooks import Hooks
 from statecli.session.saved import OwnSession, opened, restored, rows_of
 from statecli.session.spans import RESET, STEP, Span, task_of
 from statecli.session.stepping import RunError, Step, Stepping, Stuck
 from statecli.store.memory import MemoryStore
-from statecli.store.rows import line
+from statecli.store.rows import from_json, in_json, line
 
 if TYPE_CHECKING:
     from statecli.session.history import History
@@ -49,9 +48,10 @@ class Walk(Stepping):
     ) -> None:
         self._set_up(graph, provider, task_id, trace_transitions, hooks)
         given = fields_of(data) if data is not None else {}
-        values = {key: unmodelled(copied(value)) for key, value in given.items()}
         if data is not None and not isinstance(data, Mapping):
             self._body.data_type = self._body.data_type or type(data)
+        kind = self._body.data_type
+        values = {key: unmodelled(copied(value), kind) for key, value in given.items()}
         self._session = OwnSession.start(
             graph,
             store if store is not None else MemoryStore(),
@@ -115,6 +115,20 @@ class Walk(Stepping):
         """Back to the initial state; the data stays. What else there is: as `transition`."""
         self._go(self.graph.initial, RESET)
 
+    def undo(self, to: int | None = None) -> bool:
+        """Take back all that came after event `to`; the history keeps it. None: back to the wait
+        before the person's last line (as ``/undo`` in a chat), or, where nobody said one, to before
+        the last step. In the middle of a step: that step begins anew. False where there is nothing
+        to take back; ValueError where the run has no event `to`, or took it back already."""
+        if self._busy:
+            raise RuntimeError("a body takes nothing back: undo between two steps")
+        if not self._session.take_back(to):
+            return False
+        self._rest.clear()
+        self._last, self._stop, self._stopped = None, None, {}
+        self._hear()
+        return True
+
     def _go(self, state: str, name: str) -> None:
         if self._busy:
             raise RuntimeError("a body names its next state by its answer, not by a transition")
@@ -136,7 +150,8 @@ class Walk(Stepping):
             raise RuntimeError("a body changes the data by what it gives back")
         held = first_data(self.graph, values)
         token = self._session.snapshot.token
-        bodies: list[Body] = [Edited(key, unmodelled(copied(held[key]))) for key in values]
+        kind = self._body.data_type
+        bodies: list[Body] = [Edited(key, unmodelled(copied(held[key]), kind)) for key in values]
         if forgets:
             kept = [key for key in (*self.data, *values) if key not in forgets]
             bodies.append(Filtered(token.id, token.state, tuple(dict.fromkeys(kept))))
@@ -205,10 +220,7 @@ class Walk(Stepping):
             "task_id": self.task_id,
             "current_state": self.state,
             "initial_state": self.graph.initial,
-            "state_machine_data": {
-                key: list(value) if isinstance(value, Messages) else value
-                for key, value in data.items()
-            },
+            "state_machine_data": {key: in_json(value, key) for key, value in data.items()},
             "trace_transitions": self.trace_transitions,
             "statecli": {"version": 1, "events": [json.loads(line(e)) for e in self.events]},
         }
@@ -252,7 +264,7 @@ class Walk(Stepping):
         task, traces = saved.get("task_id"), bool(saved.get("trace_transitions"))
         kept = store if store is not None else MemoryStore()
         if not rows:
-            data = saved.get("state_machine_data")
+            data = from_json(saved.get("state_machine_data"))
             run = cls(graph, provider=provider, store=kept, data=data, task_id=task,
                       trace_transitions=traces, hooks=hooks)  # fmt: skip
             if saved["current_state"] != run.state:

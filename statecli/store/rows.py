@@ -1,8 +1,8 @@
 """Events as text and back: one JSON object a body, the same in the store, in traces and exports.
 
 Values that JSON has no word for stand as an object with one key: ``{"$tuple": [...]}``, ``$set``,
-``$frozenset``, ``$float`` (nan, inf), ``$bytes`` (base64) and ``$map`` (pairs, where a key is no
-plain text).
+``$frozenset``, ``$float`` (nan, inf), ``$bytes`` (base64), ``$map`` (pairs, where a key is no
+plain text), and those of `statecli.store.standard`.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _body(name: str, text: str, fields: Any) -> Body:
             if type(value) is list:
                 fields[key] = tuple(value if key != "trials" else [Trial(*item) for item in value])
         return kind(**fields)
-    except (TypeError, RecursionError) as error:
+    except (TypeError, ArithmeticError, RecursionError) as error:
         raise ValueError(f"not an event '{name}': {error}") from None
 
 
@@ -168,16 +168,37 @@ def _told(value: Any, at: str) -> Any:
     """A value in the words of JSON. `at` names its place for the error."""
     write = _WRITE.get(type(value))
     if write is None:
-        write = next((way for kind, way in _WRITE_KINDS if isinstance(value, kind)), _refuse)
+        write = next((way for kind, way in _WRITE_KINDS if isinstance(value, kind)), _standard)
     return write(value, at)
+
+
+def in_json(value: Any, at: str) -> Any:
+    """A value of the data as rows have it: `json` can write it. `at` names it in NotPlain."""
+    return _told(value, at)
+
+
+def from_json(value: Any) -> Any:
+    """The value that `in_json` wrote. ValueError where it is damaged."""
+    try:
+        return _read(value)
+    except (TypeError, ArithmeticError, RecursionError) as error:
+        raise ValueError(f"not a value: {error}") from None
 
 
 def _as_it_is(value: Any, at: str) -> Any:  # noqa: ARG001 - every way of writing takes the same
     return value
 
 
-def _refuse(value: Any, at: str) -> Any:
-    raise NotPlain(f"'{at}' holds a {type(value).__name__}, which cannot be stored: use plain data")
+def _standard(value: Any, at: str) -> Any:
+    """What Python's own library has (times, paths, members of an Enum); else NotPlain."""
+    from statecli.store.standard import written
+
+    found = written(value, lambda inner: _told(inner, at))
+    if found is None:
+        kind = type(value).__name__
+        raise NotPlain(f"'{at}' holds a {kind}, which cannot be stored: use plain data, or "
+                       "a schema (with_schema) of pydantic models or dataclasses")  # fmt: skip
+    return found
 
 
 def _float(value: float, at: str) -> Any:  # noqa: ARG001
@@ -215,7 +236,7 @@ _WRITE: dict[type, Callable[[Any, str], Any]] = {
 }
 #: What is written like one of these.
 _WRITE_KINDS: tuple[tuple[type, Callable[[Any, str], Any]], ...] = (
-    (Enum, lambda value, at: _told(value.value, at)),
+    (Enum, _standard),
     (str, lambda value, at: str.__str__(value)),
     (int, lambda value, at: int(value)),
     (float, lambda value, at: _float(float(value), at)),
@@ -243,4 +264,8 @@ def _read(value: Any) -> Any:
         key = next(iter(value))
         if key in _READ:
             return _READ[key](value[key])
+        if key[:1] == "$":
+            from statecli.store.standard import READ
+
+            return READ[key](_read(value[key])) if key in READ else {key: _read(value[key])}
     return {key: _read(item) for key, item in value.items()}

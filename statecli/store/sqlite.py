@@ -43,6 +43,9 @@ class SqliteStore:
     """
 
     def __init__(self, path: str | Path) -> None:
+        if str(path) == ":memory:":
+            raise Unable("':memory:' would be a file of that name",
+                         "use MemoryStore, or --store memory")  # fmt: skip
         self.path = path = Path(path)
         self._lock = threading.RLock()  # threads share the connection, and its one transaction
         with self._telling():

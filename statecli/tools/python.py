@@ -82,20 +82,32 @@ class Functions:
 def _function(entry: Entry) -> Callable[..., Any]:
     """Import it, with the graph's folder among the places where modules are looked for."""
     where = f"{entry.name}: {entry.python}"
-    module_name, colon, path = entry.python.partition(":")
-    if not colon or not module_name or not path:
-        raise Unreachable(f"{where}: write 'module:function'")
     try:
-        with beside(entry.folder):
-            found: Any = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
-        raise Unreachable(f"{where} does not load: {type(error).__name__}: {error}") from None
-    for part in path.split("."):
-        found = getattr(found, part, None)
+        found = imported(entry.python, entry.folder)
+    except ValueError:
+        raise Unreachable(f"{where}: write 'module:function'") from None
+    except ImportError as error:
+        raise Unreachable(f"{where} {error}") from None
     if not callable(found):
         raise Unreachable(f"{where}: there is no such function")
     function: Callable[..., Any] = found
     return function
+
+
+def imported(name: str, folder: str) -> Any:
+    """What ``module:name`` names; None where its module has no such thing. Modules in `folder` come
+    first. ValueError where it is written otherwise, ImportError for all that importing raises."""
+    module, colon, path = name.partition(":")
+    if not colon or not module or not path:
+        raise ValueError(name)
+    try:
+        with beside(folder):
+            found: Any = importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        raise ImportError(f"does not load: {type(error).__name__}: {error}") from None
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 @contextmanager
