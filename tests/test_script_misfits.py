@@ -67,11 +67,11 @@ CALLED = "{calls: [find: {}]}"
 @pytest.mark.parametrize(
     ("work", "replies", "message"),
     [
-        (AGENT, "{writes: {intnet: x}}", "3:42: 'work' writes no 'intnet'; did you mean 'intent'?"),
+        (AGENT, "{writes: {intnet: x}}", "3:34: 'work' writes no 'intnet'; did you mean 'intent'?"),
         (AGENT, "{writes: {zzz: x}}", "'work' writes no 'zzz'; it writes 'intent' and 'amount'"),
-        (AGENT, "{writes: {reply: x}}", "'reply' stands beside 'writes', not in it"),
+        (AGENT, "{writes: {reply: x}}", "3:34: 'reply' stands beside 'writes', not in it"),
         (TOOL, f"{CALLED}, {{result: {{amuont: 3, id: 7}}}}",
-         "'work' writes no 'amuont'; did you mean 'amount'?"),
+         "3:55: 'work' writes no 'amuont'; did you mean 'amount'?"),
         (TOOL, "{calls: [fnd: {}]}", "3:33: 'work' calls 'crm.find', and the file 'fnd'"),
         (TOOL, "{calls: [find: {}, find: {}]}",
          "'work' makes one call each time it runs; here are 2"),
@@ -83,7 +83,7 @@ CALLED = "{calls: [find: {}]}"
         (PLAN, "{calls: [set_delivrable: {key: amount, value: 3}]}",
          "there is no call 'set_delivrable' in 'work'; did you mean 'set_deliverable'?"),
         (PLAN, "{calls: [set_deliverable: {keys: amount, value: 3}]}",
-         "'set_deliverable' takes no 'keys'; did you mean 'key'?"),
+         "3:51: 'set_deliverable' takes no 'keys'; did you mean 'key'?"),
     ],
 )  # fmt: skip
 def test_a_name_that_nobody_reads(work: str, replies: str, message: str) -> None:

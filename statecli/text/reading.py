@@ -20,7 +20,7 @@ def document(path: str, content: bytes) -> Document:
     if len(content) > MAX_BYTES:
         size = f"{len(content) / 1e6:,.0f} MB"
         text = content[:1000].decode("utf-8", "replace")
-        message = f"the file has {size}; a graph of at most {MAX_BYTES // 1_000_000} MB is read"
+        message = f"the file has {size}; at most {MAX_BYTES // 1_000_000} MB are read"
         return Document(path, text, "yaml", None, (Problem("parse-error", message, 0, 1),))
     text, problem = decode(content)
     if problem is not None:
