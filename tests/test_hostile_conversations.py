@@ -4,6 +4,7 @@ files that are only odd are played."""
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,20 @@ def test_links_folders_and_what_is_not_there(place: Path) -> None:
     assert run("test", "tests/folder.yaml").err.startswith("statecli: tests/folder.yaml: no conv")
     for name in ("loop.yaml", "gone.yaml", "folder.yaml", "none.yaml"):
         assert run("test", f"tests/{name}").code == 2
+
+
+SLOW = "{matches: '^(a+)+$'}"
+
+
+@pytest.mark.parametrize("expect", [f"{{said: {SLOW}}}", f"{{not_said: {SLOW}}}"])
+def test_an_expression_that_never_comes_to_an_end(expect: str) -> None:
+    began = time.monotonic()
+    talk = TALK.replace("reply: ok", f"reply: {'a' * 40}b").replace("{state: pay}", expect)
+    result = played(DESK, talk, update=True)
+    message = "turn 1: its regular expression takes longer than 2 s here"
+    assert [problem.message for problem in result.problems] == [message.partition(": ")[2]]
+    assert "5:" in result.problems[0].where
+    assert time.monotonic() - began < 30
 
 
 # --- files that are written -----------------------------------------------------------------------

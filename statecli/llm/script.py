@@ -290,8 +290,9 @@ class ScriptProvider:
             raise OffScript(self.conversation, *misspelt)
         structured = value if isinstance(value, dict) else None
         failed = structured is not None and set(structured) == {"error"}
-        text = as_text(value["error"] if failed else reply.items.get("text", value))
-        return ToolResult(not failed, text, structured)
+        if failed:
+            return ToolResult(False, as_text(value["error"]))
+        return ToolResult(True, as_text(reply.items.get("text", value)), structured)
 
     def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...] | None:
         """What the file says that servers offer, until it says something else; None where it says

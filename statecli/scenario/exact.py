@@ -159,7 +159,8 @@ class _Scribe(ScriptProvider):
             self._wrote({"result": values or "done"})
             return ToolResult(True, as_text(values or "done"), values or None)
         found = super().result(tool, state)
-        self._wrote({"result": found.structured if found.structured is not None else found.text})
+        value: Any = found.structured if found.structured is not None else found.text
+        self._wrote({"result": value if found.ok else {"error": found.text}})
         return found
 
     def answer(self, question: Question) -> str:
