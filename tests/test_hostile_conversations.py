@@ -11,6 +11,7 @@ import pytest
 from playing import played, told
 from run_cli import run
 
+from statecli.text.document import MAX_BYTES
 from statecli.text.whole_file import write_file
 
 DESK = """
@@ -204,6 +205,14 @@ def test_links_folders_and_what_is_not_there(place: Path) -> None:
     assert run("test", "tests/folder.yaml").err.startswith("statecli: tests/folder.yaml: no conv")
     for name in ("loop.yaml", "gone.yaml", "folder.yaml", "none.yaml"):
         assert run("test", f"tests/{name}").code == 2
+
+
+def test_a_file_that_is_too_large(place: Path) -> None:
+    """Its end is not even read, so how large it is cannot be told."""
+    (place / "talk.yaml").write_bytes(TALK.encode() + b"#" * MAX_BYTES)
+    done = run("test", "talk.yaml")
+    assert "  talk.yaml:1:1: the file is larger than 64 MB, more than is read" in done.out
+    assert done.code == 2
 
 
 SLOW = "{matches: '^(a+)+$'}"

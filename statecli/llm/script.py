@@ -58,7 +58,7 @@ _MOVED = (
     "; the calls beside this text moved the run on, and the model is not asked there any more:"
     " leave it out, or say it in a reply of its own"
 )
-_NONE_LEFT = "but this turn has no reply left"
+_NONE_LEFT = ", but this turn has no reply left"
 #: How a request is named in a message.
 _NAMES = {
     "turn": "a reply or calls", "delta": "its fields", "choice": "the next state",
@@ -156,7 +156,7 @@ class ScriptProvider:
         again = asked_again(request)
         asked = f"'{request.state.name}' asks for {_wanted(request)}{again}"
         if again and not self._queue and self._last is not None:  # what was refused is at fault
-            raise OffScript(self.conversation, self._last.path, f"{asked}, {_NONE_LEFT}")
+            raise OffScript(self.conversation, self._last.path, asked + _NONE_LEFT)
         reply = self._last = self._take(asked, keys, keep=request.what == "tool")
         if not (reply.recorded or self.conversation.witness):
             misspelt = misfit(request, reply)
@@ -185,11 +185,10 @@ class ScriptProvider:
         another answer follows, else once they are done: the model is asked again after calls.
         With `keep` the calls stay for the question that comes next."""
         if not self._queue:
-            raise OffScript(self.conversation, self._at(), f"{asked}, {_NONE_LEFT}")
+            raise OffScript(self.conversation, self._at(), asked + _none_left(keys))
         reply = self._queue[0]
         if not reply.fits(*keys):
-            known = " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
-            said = f"{asked} ({known}), but the next reply has {_has(reply)}"
+            said = f"{asked} ({_answered_by(keys)}), but the next reply has {_has(reply)}"
             said += _MOVED if reply.beside else ""
             raise OffScript(self.conversation, reply.path, said)
         if keep and "calls" in reply.items:
@@ -340,6 +339,16 @@ def _wanted(request: Request) -> str:
     return (
         f"{name}: {listed(names, 'or' if request.what == 'choice' else 'and')}" if names else name
     )
+
+
+def _answered_by(keys: tuple[str, ...]) -> str:
+    return " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
+
+
+def _none_left(keys: tuple[str, ...]) -> str:
+    """That a turn has no reply left; with what has to be written where that is not a text."""
+    hint = "" if "reply" in keys else f"; write one with {_answered_by(keys)}"
+    return _NONE_LEFT + hint
 
 
 def _has(reply: Reply) -> str:

@@ -58,7 +58,8 @@ class _Reader:
             return {}
         for key in value:
             if key not in known and not key.startswith("x-"):
-                hint = did_you_mean(key, known)
+                inner = known is TURN_KEYS and key in REPLY_KEYS
+                hint = "it stands in 'replies'" if inner else did_you_mean(key, known)
                 message = f"{what} has no '{key}'" + (f"; {hint}" if hint else "")
                 self.wrong((*path, key), message, part="key")
         return value
