@@ -53,6 +53,8 @@ A_CALL = "2:25: a call is its name and its arguments, {name: {key: value}}"
         ("turns: []\nwitness: 3", "2:10: 'witness' is true or false, not the number 3"),
         ("graph: 3\nturns: []", "1:8: 'graph' is text, not the number 3"),
         ("turns:\n  - {expect: 3}", "2:14: 'expect' is a mapping, not the number 3"),
+        ("turns:\n  - {say: a, writes: {a: 1}}",
+         "2:14: a turn has no 'writes'; it stands in 'replies'"),
         ("turns: [", None),
         ("turns: []\nturns: []", None),
     ],

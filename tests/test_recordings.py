@@ -168,6 +168,18 @@ def test_a_recording_makes_the_same_happen(
         Recorded(tmp_path_factory.mktemp("r"), graph, lines, served(server), name).same()
 
 
+def test_a_tool_that_fails_is_told_alike(tmp_path: Path) -> None:
+    """Its error is text: a file that writes it as ``{error: why}`` makes no data of it."""
+    answers = (calls(("u", {})), value({"reply": "Hm.", "note": None}))
+    with Server(*answers, brain=status(400, "enough"), lax=True) as server:
+        talk = Recorded(tmp_path, PLAN, ["hi", "error: broken"], served(server))
+    talk.same()
+    returned = [body for name, body in happened(talk.again) if name == "returned"]
+    assert [(body.ok, body.result) for body in returned if isinstance(body, Returned)] == [
+        (False, "broken")
+    ]
+
+
 # --- steps that were stopped ----------------------------------------------------------------------
 
 

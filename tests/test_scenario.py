@@ -193,7 +193,7 @@ def test_values_from_the_start() -> None:
     talk = REFUND.replace("turns:", "data: {intent: other}\nturns:")
     assert told(played(DESK, talk.replace("reply: Sorry!", "reply: Hm"))) == []
     assert told(played(DESK, talk.replace("intent: other", "intent: 3"))) == [
-        "x.yaml:2:7: 3 is none of the values of 'intent'"
+        "x.yaml:2:16: 3 is none of the values of 'intent'"
     ]
     assert told(played(DESK, talk.replace("{intent: other}", "{intend: other}"))) == [
         "x.yaml:2:8: the graph has no field 'intend'; did you mean 'intent'?"

@@ -124,10 +124,11 @@ def test_ignored_and_excluded_files_are_left_out(place: Path) -> None:
 def test_nothing_is_half_written(place: Path) -> None:
     file = place / "graphs" / "a.yaml"
     file.write_text(TALK.replace("GRAPH", "desk.yaml").replace("true", "false"))
-    file.chmod(0o444)
     before = file.read_text()
     shutil.copy(file, place / "graphs" / "b.yaml")
+    file.chmod(0o640)
     assert run("test", "--update", "graphs/a.yaml").code == 0
+    assert file.stat().st_mode & 0o777 == 0o640
     assert file.read_text() == before.replace("false", "true")
     assert run("test", "--junit", place / "none" / "x.xml", "graphs").code == 2
     assert run("test", "--coverage-file", place / "none" / "x.json", "graphs").code == 2

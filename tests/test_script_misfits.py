@@ -17,16 +17,19 @@ states:
 """
 ON = "transition: {next: [bye]}"
 #: A state of each kind that asks a model, and what it is asked for.
+#: What a state asks for; and the keys of a reply to it, where that is not a text.
 ASKING = {
     f"{{type: agent, {ON}}}": "a reply",
     f"{{type: agent, tools: [crm, shop], {ON}}}": "a reply",
-    f"{{type: agent, writes: [intent, amount], {ON}}}": "its fields: 'intent' and 'amount'",
-    "{type: decision, transition: {next: [more, bye]}}": "the next state: 'more' or 'bye'",
-    f"{{type: tool, tools: [crm, shop], {ON}}}": "a tool",
-    f"{{type: tool, tool: crm, {ON}}}": "the arguments of a call",
-    f"{{type: planner, {ON}}}": "a plan",
-    "{type: verifier, transition: {next: [more, bye]}}": "a verdict",
-    f"{{type: skill_builder, {ON}}}": "a skill",
+    f"{{type: agent, writes: [intent, amount], {ON}}}":
+        "its fields: 'intent' and 'amount'; 'writes'",
+    "{type: decision, transition: {next: [more, bye]}}":
+        "the next state: 'more' or 'bye'; 'choice'",
+    f"{{type: tool, tools: [crm, shop], {ON}}}": "a tool; 'tool' or 'calls'",
+    f"{{type: tool, tool: crm, {ON}}}": "the arguments of a call; 'calls'",
+    f"{{type: planner, {ON}}}": "a plan; 'plan'",
+    "{type: verifier, transition: {next: [more, bye]}}": "a verdict; 'verdict'",
+    f"{{type: skill_builder, {ON}}}": "a skill; 'skill'",
     "{type: strict, title: T, tasks: [{id: t, description: T}], transitions: []}":
         "a reply or calls",
 }  # fmt: skip
@@ -37,8 +40,10 @@ ASKING = {
 def test_a_call_that_nobody_scripted(work: str, replies: str) -> None:
     """Of whatever kind: also where the file has no texts at all."""
     result = played(FLOW.format(work=work), f"graph: g.yaml\nturns:\n  - {{say: x{replies}}}\n")
-    lacks = f"'work' asks for {ASKING[work]}, but this turn has no reply left"
-    assert told(result) == [f"x.yaml:3:5: {lacks}"]
+    asked, _, keys = ASKING[work].partition("; ")
+    lacks = f"'work' asks for {asked}, but this turn has no reply left"
+    hint = f"; write one with {keys}" if keys else ""
+    assert told(result) == [f"x.yaml:3:5: {lacks}{hint}"]
 
 
 REPLIES = [
@@ -67,11 +72,11 @@ CALLED = "{calls: [find: {}]}"
 @pytest.mark.parametrize(
     ("work", "replies", "message"),
     [
-        (AGENT, "{writes: {intnet: x}}", "3:42: 'work' writes no 'intnet'; did you mean 'intent'?"),
+        (AGENT, "{writes: {intnet: x}}", "3:34: 'work' writes no 'intnet'; did you mean 'intent'?"),
         (AGENT, "{writes: {zzz: x}}", "'work' writes no 'zzz'; it writes 'intent' and 'amount'"),
-        (AGENT, "{writes: {reply: x}}", "'reply' stands beside 'writes', not in it"),
+        (AGENT, "{writes: {reply: x}}", "3:34: 'reply' stands beside 'writes', not in it"),
         (TOOL, f"{CALLED}, {{result: {{amuont: 3, id: 7}}}}",
-         "'work' writes no 'amuont'; did you mean 'amount'?"),
+         "3:55: 'work' writes no 'amuont'; did you mean 'amount'?"),
         (TOOL, "{calls: [fnd: {}]}", "3:33: 'work' calls 'crm.find', and the file 'fnd'"),
         (TOOL, "{calls: [find: {}, find: {}]}",
          "'work' makes one call each time it runs; here are 2"),
@@ -83,7 +88,7 @@ CALLED = "{calls: [find: {}]}"
         (PLAN, "{calls: [set_delivrable: {key: amount, value: 3}]}",
          "there is no call 'set_delivrable' in 'work'; did you mean 'set_deliverable'?"),
         (PLAN, "{calls: [set_deliverable: {keys: amount, value: 3}]}",
-         "'set_deliverable' takes no 'keys'; did you mean 'key'?"),
+         "3:51: 'set_deliverable' takes no 'keys'; did you mean 'key'?"),
     ],
 )  # fmt: skip
 def test_a_name_that_nobody_reads(work: str, replies: str, message: str) -> None:

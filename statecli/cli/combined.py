@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from collections.abc import Collection
 
+from statecli.discover import identity
 from statecli.model.unable import Unable
 from statecli.text.whole_file import check_place
 
@@ -54,6 +56,22 @@ def checked(args: argparse.Namespace) -> None:
     for file in (args.junit, args.coverage_file):
         if file is not None:
             check_place(file)
+
+
+def spared(args: argparse.Namespace, conversations: Collection[str]) -> None:
+    """Refuse to write a report over a conversation, or over the other report: an option that lacks
+    its file takes the next word for it."""
+    written: set[str] = set()
+    for name in ("junit", "coverage_file"):
+        file = getattr(args, name)
+        if file is None or not (os.path.isfile(file) or not os.path.exists(file)):
+            continue
+        key = identity(file)
+        if key in conversations:
+            raise Unable(f"{_option(name)} {file}: this is a conversation, it would be lost")
+        if key in written:
+            raise Unable(f"{_option(name)} {file}: another report is written there")
+        written.add(key)
 
 
 def _given(args: argparse.Namespace, name: str) -> bool:

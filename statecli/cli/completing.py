@@ -10,6 +10,7 @@ from statecli.cli.asked import Asked
 from statecli.cli.conversations import Found, Graphs
 from statecli.cli.output import write
 from statecli.cli.test import rewrite
+from statecli.discover import identity
 from statecli.scenario.completing import complete
 from statecli.scenario.job import Result, Told, guarded
 from statecli.scenario.report import exit_code, lines, summary
@@ -20,6 +21,8 @@ def completed(args: argparse.Namespace, found: Sequence[Found]) -> int:
     graphs = Graphs(args)
     asked = Asked(args)
     results: list[Result] = []
+    files = {identity(one.path): one for one in found}
+    written = True
     for path, content, trouble in found:
         if content is None:
             result = Result(path, "", "", "error", (Told(path, 0, "", trouble),))
@@ -27,8 +30,7 @@ def completed(args: argparse.Namespace, found: Sequence[Found]) -> int:
             result = guarded(path, partial(complete, path, content, graphs.of, asked.of))
         results.append(result)
         write(f"{line}\n" for line in lines(result))
-        if result.text is not None:
-            rewrite(result.path, result.text)
+        written &= rewrite(result, files)
     asked.close()
     write([f"{summary(results)}\n"])
-    return exit_code(results)
+    return exit_code(results) if written else 2

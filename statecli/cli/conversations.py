@@ -29,6 +29,8 @@ _KEY = re.compile(
 )
 #: What stands at the top of one; a file with nothing else is meant to be one, and lacks the rest.
 _HEAD = re.compile(rb"""(?m)^[\s{]{0,2}["']?(?:graph|digest|about|expect)["']?\s*:""")
+#: A graph that a module has: `package.module:name`.
+_IN_PYTHON = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 _GRAPH_KEY = re.compile(rb"""(?m)^[\s{]{0,2}["']?(?:states|initial|initial_state_id)["']?\s*:""")
 
 
@@ -78,7 +80,7 @@ class Conversations:
         message then says what it lacks."""
         if load(path).graph is None:
             found = _read(path)
-            content = found.content or b""
+            content = _in_utf8(found.content or b"")
             if not (_HEAD.search(content) or any(mark in content for mark in (*_MARK, b"turn"))):
                 found = Found(path, None, "this is neither a conversation nor a graph")
             self.found.setdefault(identity(path), found)
@@ -117,6 +119,7 @@ def _read(path: str) -> Found:
 def is_conversation(path: str, content: bytes) -> bool:
     """Whether a file looks like a conversation, also one with a misspelt key: turns and no
     states."""
+    content = _in_utf8(content)
     if not any(mark in content for mark in _MARK):
         return False
     if path.endswith(".jsonl"):
@@ -129,6 +132,16 @@ def is_conversation(path: str, content: bytes) -> bool:
 
     value = reading.document(path, content).value
     return isinstance(value, dict) and "turns" in value and "states" not in value
+
+
+def _in_utf8(content: bytes) -> bytes:
+    """The text of a file as the patterns here expect it: UTF-8, lines that end with a line feed,
+    whatever the file has."""
+    from statecli.text import reading
+
+    if b"\0" in content[:200]:
+        content = reading.decode(content)[0].replace("\0", "").encode("utf-8", "replace")
+    return content.replace(b"\r", b"\n") if b"\r" in content else content
 
 
 def is_graph(path: str, content: bytes) -> bool:
@@ -146,8 +159,9 @@ def graph_named(path: str, content: bytes) -> str | None:
     """The graph that a conversation names, if there is one at that place."""
     from statecli.text import reading
 
-    text = content.partition(b"\n")[0] if path.endswith(".jsonl") else content
-    value = reading.document(path, text).value
+    if path.endswith(".jsonl"):
+        content = reading.decode(content)[0].partition("\n")[0].encode("utf-8", "replace")
+    value = reading.document(path, content).value
     name = value.get("graph") if isinstance(value, dict) else None
     return resolved(path, name) if isinstance(name, str) and name else None
 
@@ -189,7 +203,12 @@ class Graphs:
             where = conversation.where(("graph",))
             hint = _near_names(path, conversation.graph)
             raise BadConversation(f"{where}: there is no graph '{conversation.graph}'{hint}")
-        return self.open(found)
+        try:
+            return self.open(found)
+        except Unable as error:
+            where = conversation.where(("graph",))
+            hint = f"; {error.hint}" if error.hint else ""
+            raise BadConversation(f"{where}: {error.message}{hint}") from None
 
     def open(self, path: str) -> Graph:
         """A graph by its path. Raises Unable for one that cannot be run."""
@@ -224,10 +243,16 @@ def _check(path: str) -> str:
 
 
 def _near_names(path: str, name: str) -> str:
-    """A hint at a file with a name that is close."""
+    """A hint at a graph with a name that is close, or at what a name may be."""
+    if _IN_PYTHON.fullmatch(name):
+        return "; one that is built in Python is played with statecli.Run, conversations name files"
     folder = os.path.dirname(path) or "."
-    names: list[str] = []
-    for place in (folder, os.path.join(folder, "..")):
-        names += [n for n in os.listdir(place) if n.endswith(SUFFIXES)]
-    close = nearest(os.path.basename(name), names)
-    return f"; did you mean '{close}'?" if close else " beside it or one folder up"
+    places: dict[str, str] = {}
+    for place in (os.path.join(folder, ".."), folder):
+        names = [n for n in os.listdir(place) if n.endswith(SUFFIXES)]
+        places.update((n, os.path.join(place, n)) for n in names)
+    while close := nearest(os.path.basename(name), places):
+        file = places.pop(close)
+        if not is_conversation(file, _read(file).content or b""):
+            return f"; did you mean '{close}'?"
+    return " beside it or one folder up"

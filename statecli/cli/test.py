@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from statecli.cli.combined import checked
+from statecli.cli.combined import checked, spared
 from statecli.cli.output import tell, write
 from statecli.model.unable import Unable
+from statecli.text.excerpt import plain
 
 if TYPE_CHECKING:
-    from statecli.cli.conversations import Conversations, Found
+    from statecli.cli.conversations import Conversations, Found, Graphs
     from statecli.scenario.job import Result
 
 NAME = "test"
@@ -130,7 +131,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play the conversations; what else was asked for builds on what they have seen."""
     checked(args)
-    from statecli.cli.conversations import Conversations
+    from statecli.cli.conversations import Conversations, Graphs
     from statecli.cli.one_graph import settings_of
 
     words = args.files or ["graphs" if os.path.isdir("graphs") else "."]
@@ -140,6 +141,9 @@ def run(args: argparse.Namespace) -> int:
 
         return walk(args, Conversations(words, excludes))
     files = Conversations(words, excludes)
+    spared(args, files.found)
+    if args.graph is not None:
+        Graphs(args).open(args.graph)  # told once, and not of each conversation
     found = [one for one in files.found.values() if _wanted(args, one)]
     if not found and not args.suggest:
         named = f" with {args.keyword!r}" if args.keyword else ""
@@ -170,12 +174,14 @@ def _results(args: argparse.Namespace, found: Sequence[Found]) -> Iterator[Resul
         yield result
 
 
-def played(args: argparse.Namespace, found: Sequence[Found]) -> Iterator[Result]:
-    """The results of files that are played in this process."""
+def played(
+    args: argparse.Namespace, found: Sequence[Found], graphs: Graphs | None = None
+) -> Iterator[Result]:
+    """The results of files that are played in this process. `graphs`: what was read before."""
     from statecli.cli.conversations import Graphs
     from statecli.scenario.job import Order, Result, Told, run
 
-    graphs = Graphs(args)
+    graphs = graphs or Graphs(args)
     order = Order(
         graphs.of,
         coverage=bool(args.coverage or args.coverage_file or args.suggest
@@ -203,13 +209,12 @@ def _told(args: argparse.Namespace, files: Conversations, results: Sequence[Resu
     from statecli.scenario.report import exit_code, junit, summary
     from statecli.text.whole_file import write_file
 
+    code = exit_code(results)
     if args.update:
-        for result in results:
-            if result.text is not None:
-                rewrite(result.path, result.text)
+        written = [rewrite(result, files.found) for result in results]
+        code = code if all(written) else 2
     if args.junit:
         write_file(args.junit, junit(results).encode("utf-8", "replace"))
-    code = exit_code(results)
     if args.coverage or args.coverage_file or args.fail_under is not None or args.suggest:
         from statecli.cli.covering import covered
 
@@ -219,15 +224,28 @@ def _told(args: argparse.Namespace, files: Conversations, results: Sequence[Resu
     return code
 
 
-def rewrite(path: str, text: str) -> None:
-    """Rewrite a conversation, encoded as it was."""
+def rewrite(result: Result, found: Mapping[str, Found]) -> bool:
+    """Rewrite a conversation that has to be, encoded as it was; False where that cannot be. The
+    others are still written."""
+    from statecli.discover import identity, reason_of
     from statecli.text import reading
     from statecli.text.whole_file import write_file
 
-    with open(path, "rb") as file:
-        before = file.read()
-    write_file(path, reading.encode(text, before))
-    tell(f"{path}: updated")
+    path, text = result.path, result.text
+    if text is None:
+        return True
+    before = found[identity(path)].content
+    assert before is not None
+    try:
+        with open(path, "rb") as file:
+            if file.read() != before:
+                raise Unable(f"{path}: somebody else changed it meanwhile; nothing was written")
+        write_file(path, reading.encode(text, before))
+    except (OSError, Unable) as error:
+        tell(plain(f"{path}: {reason_of(error)}" if isinstance(error, OSError) else error.message))
+        return False
+    tell(f"{plain(path)}: updated")
+    return True
 
 
 def _wanted(args: argparse.Namespace, found: Found) -> bool:

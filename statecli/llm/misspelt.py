@@ -4,7 +4,7 @@ dropped without a word, or refused far from where it stands."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from statecli.model.graph import State
 from statecli.model.nearest import did_you_mean, nearest
@@ -13,13 +13,19 @@ from statecli.model.span import Path
 from statecli.model.wording import listed, shortened
 from statecli.text.turns import Reply, calls_of
 
-#: A place in the file, and what is wrong there.
-Misfit = tuple[Path, str]
 #: What went wrong before is told in so many characters.
 _LONGEST = 200
 #: Requests whose `note` says what was wrong with the last answer; others tell there what it is
 #: about.
 _NOTED = ("delta", "choice", "tool", "arguments", "plan", "verdict", "skill")
+
+
+class Misfit(NamedTuple):
+    """A place in the file (the value there, or its key), and what is wrong with it."""
+
+    path: Path
+    said: str
+    part: str = "value"
 
 
 def misfit(request: Request, reply: Reply) -> Misfit | None:
@@ -39,10 +45,12 @@ def misfit(request: Request, reply: Reply) -> Misfit | None:
 def _of_writes(state: State, reply: Reply) -> Misfit | None:
     for key in reply.items["writes"]:
         if key == "reply":
-            return (*reply.path, "writes", key), "'reply' stands beside 'writes', not in it"
+            said = "'reply' stands beside 'writes', not in it"
+            return Misfit((*reply.path, "writes", key), said, "key")
         if key not in state.writes:
             hint = did_you_mean(key, state.writes) or f"it writes {listed(state.writes, 'and')}"
-            return (*reply.path, "writes", key), f"'{state.name}' writes no '{key}'; {hint}"
+            said = f"'{state.name}' writes no '{key}'; {hint}"
+            return Misfit((*reply.path, "writes", key), said, "key")
     return None
 
 
@@ -53,7 +61,7 @@ def _of_pick(request: Request, reply: Reply) -> Misfit | None:
     if found and not _is_one_of(found[0][0], names):
         where = (*reply.path, "calls", 0)
         hint = did_you_mean(found[0][0], names) or f"it has {listed(names, 'and')}"
-        return where, f"'{request.state.name}' has no tool '{found[0][0]}'; {hint}"
+        return Misfit(where, f"'{request.state.name}' has no tool '{found[0][0]}'; {hint}")
     return _one_call(request.state, reply)
 
 
@@ -61,7 +69,8 @@ def _of_arguments(request: Request, reply: Reply) -> Misfit | None:
     found, tool = calls_of(reply), request.tools[0].name if request.tools else ""
     if found and not _is_one_of(found[0][0], [tool]):
         where = (*reply.path, "calls", 0)
-        return where, f"'{request.state.name}' calls '{tool}', and the file '{found[0][0]}'"
+        said = f"'{request.state.name}' calls '{tool}', and the file '{found[0][0]}'"
+        return Misfit(where, said)
     return _one_call(request.state, reply)
 
 
@@ -70,7 +79,7 @@ def _one_call(state: State, reply: Reply) -> Misfit | None:
     if count == 1:
         return None
     where = (*reply.path, "calls", 1) if count else (*reply.path, "calls")
-    return where, f"'{state.name}' makes one call each time it runs; here are {count}"
+    return Misfit(where, f"'{state.name}' makes one call each time it runs; here are {count}")
 
 
 def _of_calls(request: Request, reply: Reply) -> Misfit | None:
@@ -82,12 +91,13 @@ def _of_calls(request: Request, reply: Reply) -> Misfit | None:
         where = (*reply.path, "calls", number)
         hint = did_you_mean(name, names) if name not in names else ""
         if hint:
-            return where, f"there is no call '{name}' in '{request.state.name}'; {hint}"
+            return Misfit(where, f"there is no call '{name}' in '{request.state.name}'; {hint}")
         known = (schemas.get(name) or {}).get("properties")
         if isinstance(known, Mapping):
             key = _nearly(arguments, known)
             if key is not None:
-                return (*where, name, key[0]), f"'{name}' takes no '{key[0]}'; {key[1]}"
+                said = f"'{name}' takes no '{key[0]}'; {key[1]}"
+                return Misfit((*where, name, key[0]), said, "key")
     return None
 
 
@@ -100,7 +110,8 @@ def result_misfit(state: State | None, reply: Reply) -> Misfit | None:
     found = _nearly(value, state.writes)
     if found is None:
         return None
-    return (*reply.path, "result", found[0]), f"'{state.name}' writes no '{found[0]}'; {found[1]}"
+    said = f"'{state.name}' writes no '{found[0]}'; {found[1]}"
+    return Misfit((*reply.path, "result", found[0]), said, "key")
 
 
 def _nearly(given: Mapping[str, Any], known: Iterable[str]) -> tuple[str, str] | None:

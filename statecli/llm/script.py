@@ -58,6 +58,7 @@ _MOVED = (
     "; the calls beside this text moved the run on, and the model is not asked there any more:"
     " leave it out, or say it in a reply of its own"
 )
+_NONE_LEFT = ", but this turn has no reply left"
 #: How a request is named in a message.
 _NAMES = {
     "turn": "a reply or calls", "delta": "its fields", "choice": "the next state",
@@ -69,12 +70,16 @@ _NAMES = {
 class OffScript(Unanswered):
     """The run asks for something that the file does not have; the text begins with the place.
 
-    `path` and `said` are the place and the rest of the text.
+    `path`, `part` and `said` are the place and the rest of the text.
     """
 
-    def __init__(self, conversation: Conversation, path: Path, said: str) -> None:
-        super().__init__(f"{conversation.where(path)}: {said}")
+    def __init__(
+        self, conversation: Conversation, path: Path, said: str, part: str = "value"
+    ) -> None:
+        super().__init__(f"{conversation.where(path, part)}: {said}")
+        self.conversation = conversation
         self.path = path
+        self.part = part
         self.said = said
 
 
@@ -88,6 +93,7 @@ class ScriptProvider:
         self.broke = False
         self._turn: Turn | None = None
         self._queue: list[Reply] = []
+        self._last: Reply | None = None
         self._calls = 0
         self._tools: dict[tuple[str, ...] | None, tuple[ToolSpec, ...]] = {}
 
@@ -101,6 +107,7 @@ class ScriptProvider:
         """Take up a turn."""
         self._turn = turn
         self._queue = list(turn.replies)
+        self._last = None
         self.broke = False
 
     def place(self) -> str:
@@ -146,8 +153,11 @@ class ScriptProvider:
             if request.what == "delta":
                 yield Chunk(value={"reply": SILENCE})
                 return
-        asked = f"'{request.state.name}' asks for {_wanted(request)}{asked_again(request)}"
-        reply = self._take(asked, keys, keep=request.what == "tool")
+        again = asked_again(request)
+        asked = f"'{request.state.name}' asks for {_wanted(request)}{again}"
+        if again and not self._queue and self._last is not None:  # what was refused is at fault
+            raise OffScript(self.conversation, self._last.path, asked + _NONE_LEFT)
+        reply = self._last = self._take(asked, keys, keep=request.what == "tool")
         if not (reply.recorded or self.conversation.witness):
             misspelt = misfit(request, reply)
             if misspelt is not None:
@@ -175,12 +185,10 @@ class ScriptProvider:
         another answer follows, else once they are done: the model is asked again after calls.
         With `keep` the calls stay for the question that comes next."""
         if not self._queue:
-            said = f"{asked}, but this turn has no reply left"
-            raise OffScript(self.conversation, self._at(), said)
+            raise OffScript(self.conversation, self._at(), asked + _none_left(keys))
         reply = self._queue[0]
         if not reply.fits(*keys):
-            known = " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
-            said = f"{asked} ({known}), but the next reply has {_has(reply)}"
+            said = f"{asked} ({_answered_by(keys)}), but the next reply has {_has(reply)}"
             said += _MOVED if reply.beside else ""
             raise OffScript(self.conversation, reply.path, said)
         if keep and "calls" in reply.items:
@@ -281,8 +289,9 @@ class ScriptProvider:
             raise OffScript(self.conversation, *misspelt)
         structured = value if isinstance(value, dict) else None
         failed = structured is not None and set(structured) == {"error"}
-        text = as_text(value["error"] if failed else reply.items.get("text", value))
-        return ToolResult(not failed, text, structured)
+        if failed:
+            return ToolResult(False, as_text(value["error"]))
+        return ToolResult(True, as_text(reply.items.get("text", value)), structured)
 
     def tools(self, names: Sequence[str] | None) -> tuple[ToolSpec, ...] | None:
         """What the file says that servers offer, until it says something else; None where it says
@@ -330,6 +339,16 @@ def _wanted(request: Request) -> str:
     return (
         f"{name}: {listed(names, 'or' if request.what == 'choice' else 'and')}" if names else name
     )
+
+
+def _answered_by(keys: tuple[str, ...]) -> str:
+    return " or ".join(f"'{key}'" for key in keys if key not in _WHATEVER)
+
+
+def _none_left(keys: tuple[str, ...]) -> str:
+    """That a turn has no reply left; with what has to be written where that is not a text."""
+    hint = "" if "reply" in keys else f"; write one with {_answered_by(keys)}"
+    return _NONE_LEFT + hint
 
 
 def _has(reply: Reply) -> str:

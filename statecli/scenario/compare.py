@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from statecli.model.data import shown
 from statecli.model.wording import listed
 from statecli.scenario.expect import Expected, Test, Way, at_place, ways_named
 from statecli.scenario.happened import Seen, Taken
+from statecli.scenario.pattern import LIMIT, TooSlow, occurs
 
 #: There is nothing that could be written instead.
 NOTHING: Any = type("Nothing", (), {"__repr__": lambda self: "NOTHING"})()
@@ -33,14 +33,18 @@ def differences(seen: Seen, expected: Sequence[Expected]) -> Iterator[Difference
         if one.key in _SERIES:
             series.setdefault(one.key, []).append(one)
     for one in expected:
-        if one.key in series:
-            found = _SERIES[one.key](seen, series.pop(one.key))
-            if found is not None:
-                yield found
-        elif one.key in _SINGLE:
-            single = _SINGLE[one.key](seen, one)
-            if single is not None:
-                yield single
+        try:
+            found = _difference(seen, one, series)
+        except TooSlow:
+            found = Difference(one, f"its regular expression takes longer than {LIMIT:g} s here")
+        if found is not None:
+            yield found
+
+
+def _difference(seen: Seen, one: Expected, series: dict[str, list[Expected]]) -> Difference | None:
+    if one.key in series:
+        return _SERIES[one.key](seen, series.pop(one.key))
+    return _SINGLE[one.key](seen, one) if one.key in _SINGLE else None
 
 
 # --- what comes in an order -----------------------------------------------------------------------
@@ -235,7 +239,7 @@ def fits(test: Test, value: Any, *, there: bool) -> bool:
     if test.op == "equals":
         return same(value, test.value)
     if test.op == "matches":
-        return isinstance(value, str) and re.search(test.value, value, re.MULTILINE) is not None
+        return isinstance(value, str) and occurs(test.value, value)
     if isinstance(value, str):
         return isinstance(test.value, str) and _folded(test.value) in _folded(value)
     items = value if isinstance(value, list) else list(value) if isinstance(value, dict) else []

@@ -17,20 +17,15 @@ from statecli.scenario.counts import Key
 from statecli.scenario.moves import NEUTRAL, Moves, answers
 from statecli.scenario.runner import only_played
 from statecli.text.conversation import Conversation, Turn, read, write
-from statecli.verify.calls import Call
-from statecli.verify.counters import Counters, Pass
 from statecli.verify.domain import Domain
 from statecli.verify.layout import Layout
 from statecli.verify.replay import Replay
 from statecli.verify.scripted import SILENT, turns
-from statecli.verify.site import THE_END, Site
 from statecli.verify.sites import Budget, Sites
-from statecli.verify.witness import STAYS, Goal, Node, Path, Search
+from statecli.verify.witness import Goal, Path, Search
 
 #: So many boxes are taken up for one graph, then the search over single runs has to do.
 BUDGET = 20_000
-#: A way as the verifier counts it: the state's number, the place of the route in the state.
-_Way = tuple[int, int]
 
 
 class Run:
@@ -48,18 +43,18 @@ def runs(graph: Graph, wanted: Iterable[Key], budget: int = BUDGET) -> dict[Key,
     layout = Layout(graph, Domain(graph, ()))
     sites = Sites(layout)
     keys = dict(_numbered(layout, sites, wanted))
-    search = _Ways(sites, Budget(budget, None), set(keys))
-    if keys:
-        search.run()
+    if not keys:
+        return {}
     found: dict[Key, Run] = {}
-    for way, path in search.paths.items():
+    for goal, path in Search(sites, Budget(budget, None), sorted(keys), {}).run().items():
         run = _as_run(graph, path)
         if run is not None:
-            found[keys[way]] = run
+            found[keys[goal]] = run
     return found
 
 
-def _numbered(layout: Layout, sites: Sites, wanted: Iterable[Key]) -> Iterator[tuple[_Way, Key]]:
+def _numbered(layout: Layout, sites: Sites, wanted: Iterable[Key]) -> Iterator[tuple[Goal, Key]]:
+    """What the verifier is asked to look for: the state's number, the place of the route there."""
     for key in wanted:
         name, origin, number, _ = key
         if name not in layout.index or origin not in ("written", "implicit"):
@@ -67,51 +62,7 @@ def _numbered(layout: Layout, sites: Sites, wanted: Iterable[Key]) -> Iterator[t
         site = sites[layout.index[name]]
         for at, route in enumerate(site.routes):
             if route.number == number and route.origin == origin:
-                yield (site.number, at), key
-
-
-class _Ways(Search):
-    """The verifier's search for witnesses, told to look for ways: `paths` has what it found."""
-
-    def __init__(self, sites: Sites, budget: Budget, wanted: set[_Way]) -> None:
-        self.wanted = wanted
-        self.paths: dict[_Way, Path] = {}
-        super().__init__(sites, budget, [Goal("enter", site) for site, _ in sorted(wanted)], {})
-
-    def _add(self, node: Node) -> None:
-        if node.before >= 0 and node.route != STAYS:
-            way = (self.nodes[node.before].site, node.route)
-            if self._is_new(way):
-                self.nodes.append(node)
-                self._found(way, self._path(len(self.nodes) - 1, None, node.box))
-                self.nodes.pop()
-        super()._add(node)
-
-    def _evaluate(
-        self,
-        at: int,
-        site: Site,
-        call: Call | None,
-        counters: Counters,
-        at_end: bool,
-        box: int,
-        entry: Pass | None,
-    ) -> None:
-        ends = [n for n, target in enumerate(site.targets) if target == THE_END]
-        if any(self._is_new((site.number, number)) for number in ends):
-            for hit in site.evaluate(counters, at_end, box).hits:
-                way = (site.number, hit.route)
-                if site.targets[hit.route] == THE_END and self._is_new(way):
-                    self._found(way, self._path(at, call, hit.box))
-        super()._evaluate(at, site, call, counters, at_end, box, entry)
-
-    def _is_new(self, way: _Way) -> bool:
-        return way in self.wanted and way not in self.paths
-
-    def _found(self, way: _Way, path: Path) -> None:
-        self.paths[way] = path
-        if len(self.paths) == len(self.wanted):
-            self.left.clear()  # nothing else is looked for
+                yield Goal("take", site.number, at), key
 
 
 def _as_run(graph: Graph, path: Path) -> Run | None:
@@ -208,7 +159,8 @@ class _Scribe(ScriptProvider):
             self._wrote({"result": values or "done"})
             return ToolResult(True, as_text(values or "done"), values or None)
         found = super().result(tool, state)
-        self._wrote({"result": found.structured if found.structured is not None else found.text})
+        value: Any = found.structured if found.structured is not None else found.text
+        self._wrote({"result": value if found.ok else {"error": found.text}})
         return found
 
     def answer(self, question: Question) -> str:

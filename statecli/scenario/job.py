@@ -13,6 +13,7 @@ from statecli.load.loader import Loaded
 from statecli.model.ports import Provider
 from statecli.model.span import Place
 from statecli.model.unable import Unable
+from statecli.scenario.compare import NOTHING
 from statecli.scenario.counts import Counts, counted
 from statecli.scenario.expect import Expected
 from statecli.scenario.runner import Case, Played, Problem, Rehearsal, play, prepared
@@ -163,7 +164,7 @@ def result_of(head: Result, played: Played) -> Result:
 
 def told_of(conversation: Conversation, problem: Problem) -> Told:
     say = conversation.turns[problem.turn - 1].say if problem.turn else None
-    where = conversation.where(problem.path)
+    where = conversation.where(problem.path, problem.part)
     return Told(where, problem.turn, say or "", problem.message, problem.details)
 
 
@@ -189,6 +190,9 @@ def _updated(result: Result, played: Played, graph: Graph) -> Result:
     document = played.case.conversation.document
     text = rewritten(document, changes)
     again = _again(played, graph, text) if text is not None else None
+    if again is not None and (wrong := _still_wrong(again)):
+        note = f"it is not rewritten: turns share what they expect by an alias, and differ; {wrong}"
+        return result._replace(notes=(*result.notes, note))
     if text is None or again is None:
         note = "it cannot be rewritten as it is laid out; change it by hand"
         return result._replace(notes=(*result.notes, note))
@@ -197,6 +201,14 @@ def _updated(result: Result, played: Played, graph: Graph) -> Result:
         text=text,
         diff=tuple(difference(result.path, document.text, text)),
     )
+
+
+def _still_wrong(again: Played) -> str:
+    """What of a rewritten text does not hold although it was written to."""
+    for problem in again.problems:
+        if problem.difference is None or problem.difference.actual is not NOTHING:
+            return f"then turn {problem.turn} would say: {problem.message}"
+    return ""
 
 
 def _again(played: Played, graph: Graph, text: str) -> Played | None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from statecli.engine.advance import Custom
 from statecli.kernel.reducers import Misfit
+from statecli.kernel.values import Unfit, fits
 from statecli.llm.script import OffScript, ScriptProvider
 from statecli.model.event import Body, Event, Failed, Limited
 from statecli.model.graph import Graph, State
@@ -60,6 +61,7 @@ class Problem(NamedTuple):
     message: str
     details: tuple[str, ...] = ()
     difference: Difference | None = None
+    part: str = "value"
 
 
 class Played(NamedTuple):
@@ -164,7 +166,7 @@ class _Play:
                 first_line=True,
             )
         except Misfit as error:
-            self.problems.append(Problem(("data",), 0, str(error)))
+            self.problems.append(Problem(self._misfit(), 0, str(error)))
             return self._played(Snapshot())
         self.session = session
         world = SessionWorld(graph, self.script, _Nobody())
@@ -183,7 +185,7 @@ class _Play:
                     if isinstance(item, Event):
                         new.append(item.body)
             except OffScript as error:
-                stopped = Problem(error.path, number, error.said)
+                stopped = self._off_script(error, turn, number)
             except Unanswered as error:
                 stopped = Problem(turn.path, number, str(error))
             self.bodies += new
@@ -199,11 +201,26 @@ class _Play:
             before, new = session.snapshot, []
         return self._played(session.snapshot)
 
+    def _misfit(self) -> Path:
+        """The first value from the start that its field cannot hold."""
+        given = self.case.conversation.data
+        for key, value in given.items():
+            field = self.case.graph.fields.get(key)
+            if field is not None and isinstance(fits(field, value), Unfit):
+                return ("data", key)
+        return ("data",)
+
     def _played(self, after: Snapshot) -> Played:
         whole = Seen(self.case.graph, Snapshot(), self.bodies, after)
         over = len(self.seen) == len(self.case.turns) and not self.stopped
         self._compare(0, whole, [e for e in self.case.whole if over or e.key in _FOR_GOOD])
         return Played(self.case, tuple(self.problems), tuple(self.seen), whole)
+
+    def _off_script(self, error: OffScript, turn: Turn, number: int) -> Problem:
+        """A model that plays another file tells of that one."""
+        if error.conversation is not self.case.conversation:
+            return Problem(turn.path, number, str(error))
+        return Problem(error.path, number, error.said, part=error.part)
 
     def _judge(self, number: int, seen: Seen) -> bool:
         """Compare one turn; False where the conversation cannot go on."""

@@ -45,6 +45,7 @@ from statecli.text.document import Document
 from statecli.text.nodes import Node
 from statecli.text.turns import BadConversation, Conversation, Reply, Turn, calls_of
 
+_LINES = "in a file of JSON lines each turn is a line of its own; 'turns' says nothing here"
 #: What ends a line in YAML 1.1 only.
 _BREAKS = frozenset("\x85\u2028\u2029")
 
@@ -85,6 +86,10 @@ def _lines(document: Document) -> Document:
             value = line.value
             if not (turns or head) and is_map(value) and not {"say", "replies"} & value.keys():
                 head, root.pairs = value, node.pairs
+                if "turns" in value:
+                    key = next(key for key, _ in node.pairs if key.text == "turns")
+                    column = document.position(key.start).column
+                    raise BadConversation(f"{document.path}:{number}:{column}: {_LINES}")
             else:
                 turns.append(value)
                 nodes.append(node)

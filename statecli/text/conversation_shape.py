@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from statecli.model.data import described, is_list, is_map
-from statecli.model.nearest import did_you_mean
+from statecli.model.nearest import did_you_mean, nearest
 from statecli.model.span import Path, Place
 from statecli.text.document import Document
 from statecli.text.turns import RECORDED, BadConversation, Conversation, Reply, Turn
@@ -58,7 +58,8 @@ class _Reader:
             return {}
         for key in value:
             if key not in known and not key.startswith("x-"):
-                hint = did_you_mean(key, known)
+                inner = known is TURN_KEYS and key in REPLY_KEYS
+                hint = "it stands in 'replies'" if inner else did_you_mean(key, known)
                 message = f"{what} has no '{key}'" + (f"; {hint}" if hint else "")
                 self.wrong((*path, key), message, part="key")
         return value
@@ -102,7 +103,8 @@ def shaped(document: Document) -> Conversation:
 def _conversation(reader: _Reader) -> Conversation:
     document = reader.document
     top = reader.mapping(document.value, (), HEAD_KEYS, "a conversation")
-    if "turns" not in top and is_map(document.value):
+    meant = any(nearest(key, HEAD_KEYS) == "turns" for key in top if key not in HEAD_KEYS)
+    if "turns" not in top and is_map(document.value) and not meant:
         reader.wrong((), "a conversation needs 'turns', a list of what is said and answered")
     turns = [
         _turn(reader, item, ("turns", number))

@@ -64,7 +64,7 @@ def _next_token(message: str, rest: str, start: int, before: str) -> Problem:
     if message == "Extra data":
         if first in "]}":
             return _problem(f"a closing '{first}' too many", start, 1, "remove it")
-        said = "more text after the end of the JSON value; one file holds one graph"
+        said = "more text after the end of the JSON value"
         return _problem(said, start, 1)
     if not before and re.match(r"[\w-]+[ \t]*:|---|- ", rest):
         said = "this is not JSON but looks like YAML"

@@ -18,9 +18,8 @@ _MARKS = (
 def document(path: str, content: bytes) -> Document:
     """The document of a file's content. The byte order mark is no part of its text."""
     if len(content) > MAX_BYTES:
-        size = f"{len(content) / 1e6:,.0f} MB"
         text = content[:1000].decode("utf-8", "replace")
-        message = f"the file has {size}; a graph of at most {MAX_BYTES // 1_000_000} MB is read"
+        message = f"the file is larger than {MAX_BYTES // 1_000_000} MB, more than is read"
         return Document(path, text, "yaml", None, (Problem("parse-error", message, 0, 1),))
     text, problem = decode(content)
     if problem is not None:

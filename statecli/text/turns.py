@@ -57,9 +57,9 @@ class Conversation(NamedTuple):
         silent = not any(reply.fits("reply") for turn in self.turns for reply in turn.replies)
         return self._replace(witness=self.witness or silent)
 
-    def where(self, path: Path) -> str:
-        """``file:line:column`` of something in the file."""
-        start = self.document.span(Place(path)).start
+    def where(self, path: Path, part: str = "value") -> str:
+        """``file:line:column`` of something in the file, or of its key."""
+        start = self.document.span(Place(path, part)).start
         return f"{self.document.path}:{start.line}:{start.column}"
 
 

@@ -18,6 +18,9 @@ def write_file(path: str, content: bytes) -> None:
     """
     real = os.path.realpath(path)
     with _told(path, real):
+        if os.path.exists(real) and not os.access(real, os.W_OK):
+            # To put another file into its place would be allowed, and is not what was meant.
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if os.path.exists(real) and not os.path.isfile(real):  # /dev/null, a pipe
             with open(real, "wb") as file:
                 file.write(content)

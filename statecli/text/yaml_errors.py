@@ -72,10 +72,10 @@ _BEGINNING = (
 def _told(problem: str, text: str, at: int, begun: int) -> Problem | None:
     """The errors that deserve more than the parser's words."""
     if problem == "expected a single document in the stream" or problem.startswith("but found"):
-        message = "a second document starts here; one file holds one graph"
+        message = "a second document starts here; one file holds one"
         return at_char(message, at, text, "put each document into a file of its own")
     if problem == "exceeded maximum nesting depth":
-        return at_char("nested too deeply for a graph", at, text)
+        return at_char("nested too deeply", at, text)
     if problem == "found undefined alias":
         name = re.match(r"\*[^\s,\]}]*", text[at:])
         message = f"the alias '{name.group() if name else '*'}' has no anchor"

@@ -29,8 +29,8 @@ BODY = Call("body", "", ())
 
 
 class Goal(NamedTuple):
-    """What is looked for. `kind`: stuck, rescued, tie, unset, lacking, enter. `box`: for enter, the
-    values on entry that are meant."""
+    """What is looked for at a state. `kind`: stuck, rescued, tie, unset, lacking, enter (with
+    values that are `doomed`), or take: the run takes the route at place `one` of the state."""
 
     kind: str
     site: int
@@ -83,6 +83,7 @@ class Search:
         self._at: dict[int, list[Goal]] = {}
         for goal in goals:
             self._at.setdefault(goal.site, []).append(goal)
+        self._takes = {(goal.site, goal.one): goal for goal in goals if goal.kind == "take"}
 
     def _ways_to(self, targets: set[int]) -> set[int]:
         """The states from which some path leads to a goal."""
@@ -122,6 +123,8 @@ class Search:
         return self.found
 
     def _add(self, node: Node) -> None:
+        if self._takes and node.before >= 0:
+            self._took(node)
         if node.site not in self._on_the_way:
             return
         key = (node.site, node.counters, node.entry)
@@ -141,6 +144,15 @@ class Search:
                         if self.frame.some(both := box & node.box):
                             self._reach(goal, len(self.nodes) - 1, None, both)
                             break
+
+    def _took(self, node: Node) -> None:
+        """A route that led here may be looked for; also one from which no other goal is reached,
+        so that the node is not kept."""
+        goal = self._takes.get((self.nodes[node.before].site, node.route))
+        if goal is not None:
+            self.nodes.append(node)
+            self._reach(goal, len(self.nodes) - 1, None, node.box)
+            self.nodes.pop()
 
     def _reach(self, goal: Goal, at: int, call: Call | None, piece: int) -> None:
         if goal in self.left:
@@ -192,6 +204,8 @@ class Search:
             target = site.targets[hit.route]
             if target is None:
                 continue
+            if target == THE_END and (site.number, hit.route) in self._takes:
+                self._reach(self._takes[site.number, hit.route], at, call, hit.box)
             if entry is not None and self.sites.stops(entry, target):
                 cut = site.cut(entry, target)
                 self._add(Node(site.number, hit.box, cut, NO_PASS, at, call, hit.box, STAYS))
