@@ -24,8 +24,8 @@ USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 class Answer(NamedTuple):
     """What comes back. `deltas` are streamed (and joined where nobody asked for a stream); `raw`
     is sent as it is. `cut_after`: the stream ends after so many deltas, `orderly` or by breaking
-    the connection; `hang`: seconds of silence, before the first delta or (`hang_after`) behind so
-    many."""
+    the connection; `packets` come behind `raw` one by one, `endless` again and again; `hang`:
+    seconds of silence, before the first delta or (`hang_after`) behind so many."""
 
     deltas: Sequence[Mapping[str, Any]] = ()
     finish: str | None = "stop"
@@ -37,10 +37,12 @@ class Answer(NamedTuple):
     hang_after: int = 0
     status: int = 200
     headers: Mapping[str, str] = {}
-    raw: str | None = None
+    raw: str | bytes | None = None
     content_type: str | None = None
     no_choices: bool = False
     pause: float = 0.0
+    endless: bytes = b""
+    packets: Sequence[bytes] = ()
 
 
 Given = Answer | Callable[[dict[str, Any]], Answer]
@@ -138,6 +140,12 @@ class Server:
             return status(500, "the test has no answer left")
         return given if isinstance(given, Answer) else given(body)
 
+    def rest(self, given: Answer) -> Iterator[bytes]:
+        """What comes behind the first of an answer."""
+        yield from given.packets
+        while given.endless and not self.stopping.wait(given.pause):
+            yield given.endless
+
     def last(self, role: str = "user") -> str:
         """The last message of a role in the last request."""
         found = [m for m in self.requests[-1]["messages"] if m["role"] == role]
@@ -166,14 +174,22 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
         def whole(self, given: Answer, body: Mapping[str, Any] | None = None) -> None:
             server.stopping.wait(given.hang)
             content = given.raw if given.raw is not None else json.dumps(_joined(given))
-            data = content.encode()
+            data = content if isinstance(content, bytes) else content.encode()
             self.send_response(given.status)
             self.send_header("Content-Type", given.content_type or "application/json")
-            self.send_header("Content-Length", str(len(data)))
+            size = (
+                ("Connection", "close")
+                if given.endless
+                else ("Content-Length", str(len(data) + sum(map(len, given.packets))))
+            )
+            self.send_header(*size)
             for key, item in given.headers.items():
                 self.send_header(key, item)
             self.end_headers()
             self.wfile.write(data)
+            for packet in server.rest(given):
+                self.wfile.write(packet)
+                self.wfile.flush()
 
         def stream(self, given: Answer, body: Mapping[str, Any]) -> None:
             self.send_response(200)

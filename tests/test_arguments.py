@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import time
 from typing import Any
 
 import jsonschema
@@ -10,6 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from statecli.kinds.arguments import refusal
+from statecli.llm.asking import arguments
+from statecli.llm.messages import _tool
+from statecli.llm.strict_schema import strict_schema
+from statecli.model.ports import EndOfInput, Question, ToolSpec, Unanswered
+from statecli.session.toolbox import _parameters
 
 ADDRESS = {
     "type": "object",
@@ -75,6 +83,68 @@ def test_odd_schemas_never_raise() -> None:
                 {"type": ["no", "such"]}, {"minimum": "a"}, {"anyOf": {}},
                 {"$ref": "#/nowhere"}, {"items": 5}):  # fmt: skip
         assert isinstance(refusal(odd, {"x": [1, "a"]}), str)
+
+
+WORDS = [
+    "type", "properties", "required", "enum", "const", "$ref", "$defs", "items", "prefixItems",
+    "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "minimum", "maximum",
+    "exclusiveMinimum", "multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems",
+    "uniqueItems", "contains", "minContains", "maxContains", "additionalProperties",
+    "patternProperties", "title", "dependentRequired", "dependentSchemas", "propertyNames",
+    "minProperties", "description", "default", "format", "a",
+]  # fmt: skip
+JUNK = st.recursive(
+    st.sampled_from([
+        None, True, False, 0, -1, 5, 10**400, 1e-320, float("inf"), float("nan"), "", "a", "object",
+        "string", "array", "integer", "#", "#/$defs/a", "#/properties/a", "(a+)+$", "[", "\ud83d",
+    ]),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from([*WORDS, "", "b"]), inner, max_size=4),
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+class Anything:
+    """A person who types whatever comes to mind."""
+
+    patient = False
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+
+    async def __call__(self, question: Question) -> str:
+        if not self.lines:
+            raise EndOfInput
+        return self.lines.pop()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(WORDS), JUNK, max_size=5),
+    st.dictionaries(st.sampled_from("ab"), JUNK, max_size=3),
+    st.lists(st.sampled_from(["1", "a", "yes", "", "[1]", "{}"]), max_size=4),
+)
+def test_whatever_a_server_says_of_a_tool(schema: Any, given: Any, lines: list[str]) -> None:
+    """It is checked, asked for, listed and sent on without an error of ours."""
+    tool = ToolSpec("s.t", "x", schema, "s")
+    assert isinstance(refusal(schema, given), str)
+    assert isinstance(strict_schema(schema), dict | None)
+    assert _tool(tool, "s_t")["function"]["parameters"]["type"] == "object"
+    assert all(isinstance(line, str) for line in _parameters(tool))
+    with contextlib.suppress(EndOfInput, Unanswered):
+        assert isinstance(asyncio.run(arguments(Anything(lines), tool, "s")), dict)
+
+
+@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_a_schema_that_goes_into_itself_has_an_end(word: str, times: int) -> None:
+    """Also where it does so twice at each place: the rest is left to the tool."""
+    began = time.monotonic()
+    schema = {word: [{"$ref": "#"}] * times, "properties": {"a": {"$ref": "#"}}}
+    assert refusal(schema, {"a": {"a": {"a": 1}}}) == ""
+    assert time.monotonic() - began < 10
 
 
 SCALARS = st.one_of(

@@ -15,7 +15,7 @@ from openai_server import Server, calls, text, value
 from run_cli import command
 from served import FAKE
 from tmux import TMUX, Terminal
-from toolservers import gone, good, left
+from toolservers import bad, gone, good, left
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 GRAPH = """
@@ -121,20 +121,22 @@ def test_as_a_person_runs_it(mark: str, tmp_path: Path) -> None:
 
 
 def test_a_graph_that_means_ill(mark: str, tmp_path: Path) -> None:
-    """Its address gets nothing, and its program is not started."""
+    """Its address gets nothing, and its program is not started (it would leave a file)."""
+    ran = tmp_path / "ran"
+    program = {"s": bad("twice", mark, ran)}
     with Server() as server:
         url = f"http://0.0.0.0:{server.port}/v1"
         head = f'model: {{name: m, base_url: "{url}", api_key: "${{OPENAI_API_KEY}}"}}\n'
-        path = written(tmp_path, {"s": good(mark)}, head)
+        path = written(tmp_path, program, head)
         for more in ((), ("--allow-tools", "s")):
             done = command("chat", path, *more, env=environment(tmp_path), stdin=b"hi\n")
             assert done.returncode == 2
             assert b"your OPENAI_API_KEY would be sent to http://0.0.0.0" in done.stderr
         assert server.requests == []
-        assert left(mark) == []
+        assert not ran.exists()
     with model() as server:
         words = ("--model", "openai:m", "--base-url", server.url)
         done = command("chat", path, *words, env=environment(tmp_path), stdin=b"hi\n")
         assert done.returncode == 2
         assert b"--allow-tools s" in done.stderr
-        assert left(mark) == []
+        assert not ran.exists()

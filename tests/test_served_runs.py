@@ -347,13 +347,16 @@ def test_without_the_package_the_way_out_is_told(
         "import statecli; statecli.Run; statecli.load",
         "from statecli.cli.app import main; main(['validate', 'graphs'])",
         "from statecli.cli.app import main; main(['chat', 'graphs/greeting.yaml'])",
+        "from statecli.cli.app import main; main(['chat', TOOLS, '--model', 'rules'])",
     ],
 )
 def test_nothing_else_loads_a_client(code: str, tmp_path: Path) -> None:
+    named = "TOOLS = 'graphs/chat_with_tools.yaml'; "
     shown = "; import sys; print(sorted({m.split('.')[0] for m in sys.modules}))"
     out = subprocess.run(
-        [sys.executable, "-c", code + shown], capture_output=True, text=True, check=True, input="",
-        cwd=REPOSITORY, env={**os.environ, "STATECLI_DATA": str(tmp_path), "STATECLI_MODEL": ""},
+        [sys.executable, "-c", named + code + shown], capture_output=True, text=True, check=True,
+        input="hi\n1\n", cwd=REPOSITORY,
+        env={**os.environ, "STATECLI_DATA": str(tmp_path), "STATECLI_MODEL": ""},
     ).stdout  # fmt: skip
     for heavy in ("openai", "httpx", "httpx2", "pydantic", "mcp"):
         assert f"'{heavy}'" not in out

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 from chatting import Chat, graph_of
+from openai_server import Server, text
+from openai_server import calls as calls_of
 from scripted import call
+from served import served
 from toolservers import bad, gone, good, left, web
 
 from statecli.config.trust import Trust
@@ -597,3 +600,66 @@ def test_it_learns_that_something_must_be_connected(tmp_path: Path) -> None:
         found = facade(tmp_path, plain, one, "hi", everything=True)
         assert bodies(found, Unauthorized)[0].service == "crm"
         assert found.state == "use"
+
+
+# --- what servers say of their tools --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ("", "(tools.0.inputSchema: Field required)"),
+        ("5", "(tools.0.inputSchema: "),
+        ('{"type": "array"}', "(tools.0.inputSchema.type: "),
+        ('{"type": "object", "required": 5}', "(tools.0.inputSchema.required: "),
+    ],
+)
+def test_a_tool_without_a_schema_that_is_one(schema: str, told: str, mark: str) -> None:
+    """Where it stands is told, whoever plays the model."""
+    one = {"s": bad("schema", mark, schema)}
+    for provider in (None, Model()):
+        found = chat(graph(one), "hi", everything=True, provider=provider)
+        assert f"s answered what is no answer of MCP {told}" in bodies(found, Failed)[0].error
+        assert bodies(found, Called) == []
+
+
+def test_a_schema_that_has_no_end(mark: str) -> None:
+    loop = {"type": "object", "allOf": [{"$ref": "#"}] * 3, "required": ["a"]}
+    one = {"s": bad("schema", mark, json.dumps(loop))}
+    model = Model({}, {"a": 1})
+    found = chat(graph(one), "hi", everything=True, provider=model)
+    assert [refused.reason for refused in bodies(found, Refused)] == ["missing: 'a'"]
+    assert messages(found) == ["did None"]
+
+
+def test_what_is_no_text_is_named(mark: str) -> None:
+    found = chat(graph({"s": bad("pictures", mark)}), "hi", "x", everything=True)
+    assert messages(found) == ["[image, image/png, 6 bytes]\n[resource file:///a]\ninside"]
+
+
+def test_a_server_whose_tools_change(mark: str) -> None:
+    """The next turn offers what there is then; one that is gone is not called."""
+
+    agent = "{type: agent, tools: [s], transition: {next: [hear]}}"
+    said = ("s.do", "One.", "s.do", "s.do_1", "Two.")
+    model = Model(*(say if say[-1] == "." else call(say, what="x") for say in said))
+    one = graph({"s": bad("changes", mark)}, agent)
+    found = chat(one, "hi", "again", everything=True, provider=model)
+    offered = [[tool.name for tool in request.tools] for request in model.requests]
+    assert offered == [["s.do"]] * 2 + [["s.do_1"]] * 3
+    assert [called.tool for called in bodies(found, Called)] == ["s.do", "s.do_1"]
+    assert [refused.what for refused in bodies(found, Refused)] == ["s.do"]
+
+
+def test_two_servers_whose_tools_have_one_name(mark: str) -> None:
+    """They are told apart by the server, also by the names that a model's server takes."""
+    agent = "{type: agent, tools: [do], transition: {next: [hear]}}"
+    one = graph({"a.b": bad("fine", mark), "a_b": bad("fine", mark)}, agent)
+    calling = calls_of(
+        ("a_b_do", {"what": "x"}), ("a_b_do_2", {"what": "y"}), ("do", {"what": "z"})
+    )
+    with Server(calling, text("Done.")) as server:
+        found = chat(one, "hi", everything=True, provider=served(server))
+    assert [(c.tool, c.arguments["what"]) for c in bodies(found, Called)] == [
+        ("a.b.do", "x"), ("a_b.do", "y")]  # fmt: skip
+    assert [refused.what for refused in bodies(found, Refused)] == ["do"]

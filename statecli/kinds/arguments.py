@@ -12,6 +12,8 @@ from statecli.model.data import shown
 _OBJECT: Mapping[str, Any] = {"type": "object"}
 #: Schemas that go into themselves are followed this deep.
 MAX_DEPTH = 40
+#: So many places of a schema are looked at: one that goes into itself twice has no end.
+MAX_LOOKS = 20_000
 
 
 def refusal(schema: Mapping[str, Any] | None, arguments: object) -> str:
@@ -27,13 +29,16 @@ class _Check:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root = root
         self.doubt = False  # something was left to the tool
+        self.looks = 0
 
     def misfits(self, schema: object, value: Any, at: str, depth: int) -> Iterator[str]:
         """What is wrong with a value at a place (empty: the arguments as a whole)."""
         name = f"'{at}'" if at else "the value"
         if schema is False:
             yield f"{name} must not be there"
-        if not isinstance(schema, Mapping) or depth > MAX_DEPTH:
+        self.looks += 1
+        if not isinstance(schema, Mapping) or depth > MAX_DEPTH or self.looks > MAX_LOOKS:
+            self.doubt |= isinstance(schema, Mapping)
             return
         if "$ref" in schema:
             target = self._target(schema["$ref"])
@@ -63,10 +68,9 @@ class _Check:
     def _object(
         self, schema: Mapping[str, Any], value: dict[str, Any], at: str, depth: int
     ) -> Iterator[str]:
-        required = schema.get("required")
-        missing = [k for k in required if k not in value] if isinstance(required, list) else []
+        missing = [key for key in _names(schema.get("required")) if key not in value]
         if missing:
-            listed = ", ".join(f"'{_inner(at, str(key))}'" for key in missing)
+            listed = ", ".join(f"'{_inner(at, key)}'" for key in missing)
             yield f"missing: {listed}"
         known = schema.get("properties")
         properties: Mapping[str, Any] = known if isinstance(known, Mapping) else {}
@@ -75,9 +79,9 @@ class _Check:
                 yield from self.misfits(inner, value[key], _inner(at, key), depth + 1)
         yield from self._other_keys(schema, properties, value, at, depth)
         for key, needed in _pairs(schema, "dependentRequired"):
-            for other in needed if key in value and isinstance(needed, list) else ():
+            for other in _names(needed) if key in value else ():
                 if other not in value:
-                    yield f"'{_inner(at, key)}' needs '{_inner(at, str(other))}' beside it"
+                    yield f"'{_inner(at, key)}' needs '{_inner(at, other)}' beside it"
         for key, inner in _pairs(schema, "dependentSchemas"):
             if key in value:
                 yield from self.misfits(inner, value, at, depth + 1)
@@ -177,6 +181,11 @@ def _schemas(schema: Mapping[str, Any], key: str) -> Sequence[Any]:
     return found if isinstance(found, list) else ()
 
 
+def _names(value: object) -> list[str]:
+    """A list of names; what a server writes instead says nothing."""
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+
+
 def _pairs(schema: Mapping[str, Any], key: str) -> Sequence[tuple[str, Any]]:
     found = schema.get(key)
     return list(found.items()) if isinstance(found, Mapping) else ()
@@ -222,12 +231,11 @@ def _same(left: Any, right: Any) -> bool:
 def _bounds(schema: Mapping[str, Any], value: Any, name: str) -> Iterator[str]:
     """Sizes and ranges."""
     if _is_number(value):
-        if not math.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):
             yield f"{name} is no finite number"
         step = schema.get("multipleOf")
-        if _is_number(step) and step > 0 and math.isfinite(value):
-            if abs(value / step - round(value / step)) > 1e-9:
-                yield f"{name} is no multiple of {shown(step)}: {shown(value)}"
+        if _is_number(step) and step > 0 and not _multiple(value, step):
+            yield f"{name} is no multiple of {shown(step)}: {shown(value)}"
         for key, sign, holds in _RANGES:
             limit = schema.get(key)
             if _is_number(limit) and not holds(value, limit):
@@ -240,6 +248,14 @@ def _bounds(schema: Mapping[str, Any], value: Any, name: str) -> Iterator[str]:
                 yield f"{name} is shorter than {low}"
             if _is_number(high) and size > high:
                 yield f"{name} is longer than {high}"
+
+
+def _multiple(value: float, step: float) -> bool:
+    """Whether one number is a multiple of another; where that cannot be said, it is."""
+    try:
+        return abs(value / step - round(value / step)) <= 1e-9
+    except (OverflowError, ValueError):
+        return True
 
 
 _RANGES: tuple[tuple[str, str, Callable[[float, float], bool]], ...] = (

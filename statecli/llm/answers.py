@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from statecli.model.data import well_formed
+
 #: Some models write down what they think first; servers that know the model take it out.
 _THINK = "<think>"
 _THOUGHT = "</think>"
@@ -41,7 +43,7 @@ def value_in(text: str, schema: Mapping[str, Any] | None) -> Any:
 
 def strict(text: str) -> Any:
     """What a text is as JSON. ValueError where it is none: NaN and numbers without end are not."""
-    return json.loads(text, parse_constant=_no_json, parse_float=_float)
+    return well_formed(json.loads(text, parse_constant=_no_json, parse_float=_float))
 
 
 def _no_json(word: str) -> Any:
@@ -60,6 +62,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         tried += 1
         try:
             value, end = decoder.raw_decode(text, at)
+            value = well_formed(value)
         except (ValueError, RecursionError):
             end = at + 1
         else:
@@ -123,4 +126,4 @@ def _string(text: str) -> str:
         found = json.loads(f'"{match.group()}"', strict=False)
     except ValueError:
         return ""
-    return found if isinstance(found, str) else ""
+    return str(well_formed(found)) if isinstance(found, str) else ""

@@ -165,7 +165,8 @@ async def arguments(ask: Ask, tool: ToolSpec, where: str) -> dict[str, Any]:
     """The arguments of a tool, by its schema; one whose schema nobody knows gets none."""
     schema = tool.schema or {}
     properties = schema.get("properties")
-    required = schema.get("required") or []
+    listed = schema.get("required")
+    required = listed if is_list(listed) else ()
     found: dict[str, Any] = {}
     for name, spec in properties.items() if is_map(properties) else ():
         settings = spec if is_map(spec) else {}

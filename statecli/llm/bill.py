@@ -8,6 +8,8 @@ from typing import Any
 
 #: A token is about so many characters, where nobody counts.
 _CHARACTERS = 4
+#: An answer does not take more tokens than this; who tells of more has not counted.
+_MOST = 1_000_000_000
 #: Prices are for so many tokens, as the lists of those who sell them have it.
 _TOKENS = 1_000_000
 
@@ -28,8 +30,8 @@ class Bill:
     def add(self, usage: Mapping[str, Any], sent: int, received: int) -> None:
         """One answer, as its server counts it; else by the characters that were sent and that were
         received (nothing was, nothing is counted)."""
-        tokens_in, tokens_out = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        if not (isinstance(tokens_in, int) and isinstance(tokens_out, int)):
+        tokens_in, tokens_out = map(_count, map(usage.get, ("prompt_tokens", "completion_tokens")))
+        if tokens_in is None or tokens_out is None:
             if not received:
                 return
             self.estimated = True
@@ -43,10 +45,10 @@ class Bill:
     def _price(self, tokens_in: int, tokens_out: int, told: object) -> float | None:
         """The money: by the prices that are known, else as the server says."""
         if isinstance(self.prices, Mapping):
-            pair = [self.prices.get("input", 0), self.prices.get("output", 0)]
-            if all(isinstance(price, int | float) and price >= 0 for price in pair):
-                return float(tokens_in * pair[0] + tokens_out * pair[1]) / _TOKENS
-        return float(told) if isinstance(told, int | float) and told >= 0 else None
+            pair = [_amount(self.prices.get(key, 0)) for key in ("input", "output")]
+            if pair[0] is not None and pair[1] is not None:
+                return (tokens_in * pair[0] + tokens_out * pair[1]) / _TOKENS
+        return _amount(told)
 
     @property
     def spent(self) -> bool:
@@ -61,3 +63,17 @@ class Bill:
             found["cost"] = self.cost
         seconds = round(time.monotonic() - self._began, 3)
         return {**found, "latency": seconds, "attempts": self.attempts, "model": self.model}
+
+
+def _count(value: object) -> int | None:
+    """A number of tokens, as far as it can be one."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= _MOST else None
+
+
+def _amount(value: object) -> float | None:
+    """A sum of money, as far as it can be one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= _MOST else None

@@ -130,6 +130,8 @@ def model(name: str, base_url: str = "", **settings: Any) -> OpenAICompatible:
 def _client(target: Target) -> Any:
     import openai
 
+    from statecli.llm.bounds import bounded
+
     headers: dict[str, Any] = {}
     if not target.wanted.url.startswith(DEFAULT.url):
         # What the environment says for OpenAI is for nobody else.
@@ -137,6 +139,11 @@ def _client(target: Target) -> Any:
         headers.update(dict.fromkeys(names, openai.omit))
     key = target.key.value or "none"
     url, _, query = target.wanted.url.partition("?")
+    http = openai.DefaultAsyncHttpxClient(
+        # What is said goes to the address that was allowed, and to no other that it names.
+        follow_redirects=False,
+        event_hooks={"response": [bounded]},
+    )
     return openai.AsyncOpenAI(
         api_key=key,
         admin_api_key="",
@@ -145,8 +152,7 @@ def _client(target: Target) -> Any:
         max_retries=0,
         default_headers={**headers, "Authorization": f"Bearer {key}"},
         timeout=openai.Timeout(target.seconds, connect=min(CONNECT, target.seconds)),
-        # What is said goes to the address that was allowed, and to no other that it names.
-        http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
+        http_client=http,
     )
 
 

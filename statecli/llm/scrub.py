@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+from statecli.model.data import well_formed
 from statecli.model.event import Body
 from statecli.model.snapshot import Messages
 from statecli.text.secret_looks import LOOKS
@@ -115,8 +116,8 @@ class Veil:
 
 
 class Scrubber:
-    """Takes secrets out of a text that comes in pieces; what might be the beginning of one is held
-    back until more has come."""
+    """Takes secrets out of a text that comes in pieces; what might be the beginning of one, or is
+    half a character, is held back until more has come."""
 
     def __init__(self, secrets: Collection[str]) -> None:
         self.secrets = secrets
@@ -125,13 +126,14 @@ class Scrubber:
     def take(self, piece: str) -> str:
         text = without(self._held + piece, self.secrets)
         held = max((_overlap(text, secret) for secret in self.secrets), default=0)
+        held = max(held, 1 if "\ud800" <= text[-1:] <= "\udbff" else 0)
         self._held = text[len(text) - held :] if held else ""
-        return text[: len(text) - held]
+        return str(well_formed(text[: len(text) - held]))
 
     def rest(self) -> str:
         """What is still held back at the end."""
         text, self._held = self._held, ""
-        return text
+        return str(well_formed(text))
 
 
 def _overlap(text: str, secret: str) -> int:

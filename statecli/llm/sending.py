@@ -14,6 +14,7 @@ from statecli.llm.prompts import prompt
 from statecli.llm.scrub import Scrubber
 from statecli.llm.stream import Assembly
 from statecli.llm.trouble import ATTEMPTS, Trouble, pause, trouble
+from statecli.model.data import well_formed
 from statecli.model.ports import Chunk, ModelError, Request
 
 if TYPE_CHECKING:
@@ -168,7 +169,8 @@ class Sending:
             yield self._whole(found, await create(**given))
             return
         async with await create(**given, stream=True) as stream:
-            kind = stream.response.headers.get("content-type", "").partition(";")[0].strip()
+            told = stream.response.headers.get("content-type", "")
+            kind = told.partition(";")[0].strip().lower()
             if kind == "application/json":  # it does not stream, and says so in this way
                 yield self._whole(found, _completion(await stream.response.aread()))
                 return
@@ -189,9 +191,9 @@ class Sending:
     def _parameters(self, sent: Sheet) -> dict[str, Any]:
         """What the SDK is given besides `stream`."""
         wanted = self.target.wanted
-        given: dict[str, Any] = {"model": wanted.name, "messages": sent.messages}
+        given: dict[str, Any] = {"model": wanted.name, "messages": well_formed(sent.messages)}
         if sent.tools:
-            given["tools"] = sent.tools
+            given["tools"] = well_formed(sent.tools)
         for key in _SETTINGS:
             value = wanted.settings.get(key)
             if value is not None and key not in self.without:
@@ -216,8 +218,8 @@ class Sending:
             return Trouble(f"{where} stopped before the end of its answer", again=True)
         if found.finish == "length":
             limited = wanted.settings.get("max_tokens") is not None
-            way = "a larger 'max_tokens' in 'model' gives it room" if limited else "it is too long"
-            return Trouble(f"{wanted.name} was not done with it; {way}")
+            way = "a larger 'max_tokens' in 'model' gives it room" if limited else "it was too long"
+            return Trouble(f"{wanted.name} at {where} was not done with its answer; {way}")
         if found.finish == "content_filter":
             return Trouble(f"{where} withholds it (content filter)")
         return None if found.began else Trouble(f"{where} gave an empty answer")

@@ -7,6 +7,7 @@ from typing import Any
 
 from statecli.llm.answers import strict
 from statecli.llm.scrub import without
+from statecli.model.data import well_formed
 from statecli.model.ports import Call
 
 #: More calls in one answer are no plan, but a model that goes round.
@@ -32,14 +33,20 @@ class Assembly:
         self.usage: Mapping[str, Any] = {}
         self._parts: list[_Part] = []
         self._at: dict[int, _Part] = {}
+        self._billed = False
 
     def take(self, chunk: Any) -> str:
         """A chunk of a stream; the text that it brings."""
         self._spent(chunk)
         choices = getattr(chunk, "choices", None)
         if not isinstance(choices, list) or not choices:
+            self._billed = self._billed or bool(self.usage)
             return ""
-        return self._choice(choices[0], getattr(choices[0], "delta", None))
+        delta = getattr(choices[0], "delta", None)
+        for call in _calls(delta):
+            part = self._part(call)
+            self._add(part, call)
+        return self._choice(choices[0], delta)
 
     def whole(self, completion: Any) -> str:
         """An answer that came at once; its text."""
@@ -48,12 +55,15 @@ class Assembly:
         choices = getattr(completion, "choices", None)
         if not isinstance(choices, list) or not choices:
             return ""
-        return self._choice(choices[0], getattr(choices[0], "message", None))
+        message = getattr(choices[0], "message", None)
+        for call in _calls(message):
+            self._add(self._new(_text(call, "id")), call)
+        return self._choice(choices[0], message)
 
     @property
     def complete(self) -> bool:
         """Whether the server said that this was all: by a reason, or by the bill behind it."""
-        return bool(self.finish or self.usage)
+        return bool(self.finish or self._billed)
 
     @property
     def size(self) -> int:
@@ -64,29 +74,42 @@ class Assembly:
         reason = getattr(choice, "finish_reason", None)
         if isinstance(reason, str) and reason:
             self.finish = reason
-        for call in getattr(message, "tool_calls", None) or ():
-            self._call(call)
-        found = [getattr(message, key, None) for key in ("content", "refusal")]
-        text = "".join(item for item in found if isinstance(item, str))
+        text = "".join(_written(getattr(message, key, None)) for key in ("content", "refusal"))
         self.began = self.began or bool(text)
         self.text += text
         return text
 
-    def _call(self, call: Any) -> None:
-        """A piece of a call. Calls are told apart by their index, and by their id where a server
-        gives every one the same index."""
-        self.began = True
-        identity = getattr(call, "id", None)
-        identity = identity if isinstance(identity, str) else ""
-        index = getattr(call, "index", None)
-        index = index if isinstance(index, int) else len(self._parts) if identity else 0
+    def _part(self, call: Any) -> _Part:
+        """The call that a piece belongs to. They are told apart by their index; by their id where
+        a server gives every one the same index or none; and a piece with neither goes on with the
+        last one, unless it begins with a name."""
+        identity, index = _text(call, "id"), getattr(call, "index", None)
+        if not isinstance(index, int):
+            part = self._known(identity) if identity else self._last(call)
+            return part or self._new(identity)
         part = self._at.get(index)
-        if part is None or (identity and part.id and identity != part.id):
-            part = self._at[index] = _Part(identity)
-            self._parts.append(part)
+        if part is not None and identity and part.id and identity != part.id:
+            part = self._known(identity)
+        self._at[index] = part = part or self._new(identity)
+        return part
+
+    def _known(self, identity: str) -> _Part | None:
+        return next((part for part in self._parts if part.id == identity), None)
+
+    def _last(self, call: Any) -> _Part | None:
+        named = _text(getattr(call, "function", None), "name")
+        return self._parts[-1] if self._parts and not (named and self._parts[-1].name) else None
+
+    def _new(self, identity: str) -> _Part:
+        self._parts.append(_Part(identity))
+        return self._parts[-1]
+
+    def _add(self, part: _Part, call: Any) -> None:
+        """What a piece says of its call."""
+        self.began = True
         function = getattr(call, "function", None)
-        name, arguments = getattr(function, "name", None), getattr(function, "arguments", None)
-        if isinstance(name, str) and name != part.name:
+        name, arguments = _text(function, "name"), getattr(function, "arguments", None)
+        if name != part.name:
             part.name += name
         if isinstance(arguments, str) and isinstance(part.arguments, str):
             part.arguments += arguments
@@ -98,7 +121,7 @@ class Assembly:
         if usage is None:
             return
         dump = getattr(usage, "model_dump", None)
-        found = dump() if dump is not None else usage
+        found = dump(warnings=False) if dump is not None else usage
         if isinstance(found, dict):
             self.usage = found
 
@@ -107,15 +130,35 @@ class Assembly:
         found: list[Call] = []
         for number, part in enumerate(self._parts[:MAX_CALLS], 1):
             arguments, error = _arguments(part.arguments, secrets)
-            name = names.get(part.name) or without(part.name, secrets)
-            found.append(Call(part.id or f"call-{number}", name, arguments, error))
+            name = names.get(part.name) or well_formed(without(part.name, secrets))
+            identity = well_formed(without(part.id, secrets)) or f"call-{number}"
+            found.append(Call(identity, name, arguments, error))
         return found
+
+
+def _calls(message: Any) -> list[Any]:
+    found = getattr(message, "tool_calls", None)
+    return found if isinstance(found, list) else []
+
+
+def _text(thing: Any, key: str) -> str:
+    """A text of an object of the SDK; empty where it is anything else."""
+    found = getattr(thing, key, None)
+    return found if isinstance(found, str) else ""
+
+
+def _written(content: Any) -> str:
+    """The text of a message: as it is, or in parts (thoughts and pictures are no text)."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else ""
+    parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    return "".join(text for part in parts if isinstance(text := part.get("text"), str))
 
 
 def _arguments(written: Any, secrets: list[str]) -> tuple[dict[str, Any], str]:
     """The arguments of a call, and why they are none."""
     if isinstance(written, str):
-        written = without(written, secrets)
+        written = well_formed(without(written, secrets))
     value = written
     for _ in range(2):  # some servers wrap the text once more
         if isinstance(value, str):

@@ -55,7 +55,9 @@ def _strict(schema: object, depth: int, counts: dict[str, int]) -> dict[str, Any
 
 def _object(schema: Mapping[str, Any], depth: int, counts: dict[str, int]) -> dict[str, Any]:
     properties, required = schema.get("properties", {}), schema.get("required", [])
-    if not isinstance(properties, Mapping) or set(required) != set(properties):
+    if not isinstance(properties, Mapping) or not isinstance(required, list):
+        raise _Outside
+    if len(required) != len(properties) or any(key not in required for key in properties):
         raise _Outside  # a key that may be left out
     if schema.get("additionalProperties") is not False:
         raise _Outside

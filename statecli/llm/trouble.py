@@ -6,7 +6,7 @@ import email.utils
 import math
 import random
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from statecli.llm.scrub import scrubbed
@@ -19,6 +19,10 @@ AGAIN = (408, 409, 425, 429)
 #: A server that wants to be left alone for longer (seconds) is not waited for.
 LONGEST_WAIT = 60.0
 _MOST = 300
+
+
+class GivenUp(Exception):
+    """An answer that is not read any further; the text says what the server did."""
 
 
 class Trouble(NamedTuple):
@@ -38,6 +42,11 @@ def trouble(error: Exception, where: str, seconds: float, secrets: Collection[st
     """What an error of the SDK means. `where`: the server's address, without anything secret."""
     import openai
 
+    for one in (error, *_causes(error)):
+        if isinstance(one, GivenUp):
+            return Trouble(f"{where} {one}")
+        if type(one).__name__ == "DecodingError":
+            return Trouble(f"{where} packed its answer in a way that cannot be undone")
     # In the middle of a stream older versions of the SDK let the errors of its client through.
     names = {kind.__name__ for kind in type(error).__mro__}
     if isinstance(error, openai.APITimeoutError) or "TimeoutException" in names:
@@ -46,12 +55,12 @@ def trouble(error: Exception, where: str, seconds: float, secrets: Collection[st
     if isinstance(error, openai.APIStatusError):
         return _status(error, where, secrets)
     if isinstance(error, openai.APIConnectionError) or "TransportError" in names:
-        told = f"no answer from {where} ({_cause(error)}); does the server run?"
+        told = f"no answer from {where} ({_cause(error, secrets)}); does the server run?"
         return Trouble(told, again=True, cut=f"{where} broke the connection")
     if isinstance(error, openai.APIError):
         said = _short(error.message, secrets)
         return Trouble(f"{where} stopped with an error: {said}", again=True)
-    if isinstance(error, ValueError):
+    if isinstance(error, ValueError | RecursionError):
         return Trouble(f"{where} sent something that is no JSON")
     return Trouble(f"{where}: {type(error).__name__}: {_short(str(error), secrets)}")
 
@@ -100,16 +109,18 @@ def _said(error: Any) -> str:
     return error.response.reason_phrase or "no reason given"
 
 
-def _cause(error: BaseException) -> str:
+def _cause(error: BaseException, secrets: Collection[str]) -> str:
     """The innermost reason of a connection that failed, in few words."""
-    words = ""
-    seen = 0
-    inner: BaseException | None = error.__cause__ or error.__context__
+    words = [str(inner) for inner in _causes(error) if str(inner)]
+    return _short(words[-1], secrets) if words else "no connection"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """What led to an error, the innermost last."""
+    inner, seen = error.__cause__ or error.__context__, 0
     while inner is not None and seen < 10:
-        words = str(inner) or words
-        inner = inner.__cause__ or inner.__context__
-        seen += 1
-    return _short(words, ()) or "no connection"
+        yield inner
+        inner, seen = inner.__cause__ or inner.__context__, seen + 1
 
 
 def _short(text: str, secrets: Collection[str]) -> str:
@@ -127,9 +138,17 @@ def _retry_after(headers: Any) -> float | None:
     try:
         seconds = float(value) / unit
     except ValueError:
-        date = email.utils.parsedate_tz(value)
-        seconds = email.utils.mktime_tz(date) - time.time() if date is not None else math.nan
+        seconds = _until(value)
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _until(date: str) -> float:
+    """Seconds until a date; no number where it is none."""
+    try:
+        found = email.utils.parsedate_tz(date)
+        return email.utils.mktime_tz(found) - time.time() if found is not None else math.nan
+    except (ValueError, OverflowError):
+        return math.nan
 
 
 def pause(attempt: int, wait: float | None) -> float:

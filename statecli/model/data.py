@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from statecli.model.wording import shortened
 
@@ -14,6 +14,18 @@ def is_map(value: object) -> TypeGuard[dict[str, object]]:
 
 def is_list(value: object) -> TypeGuard[list[object]]:
     return type(value) is list
+
+
+def well_formed(value: Any) -> Any:
+    """Plain data whose texts can be written down: two halves of a character become one, a half
+    alone becomes the sign for what is none."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, dict):
+        return {well_formed(key): well_formed(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [well_formed(item) for item in value]
+    return value
 
 
 def described(value: object) -> str:

@@ -295,7 +295,7 @@ class _Link:
         if type(error).__name__ in ("ConnectError", "ConnectTimeout"):
             return f"cannot be reached at {self.entry.url}"
         if type(error).__name__ == "ValidationError":
-            return "answered what is no answer of MCP"
+            return f"answered what is no answer of MCP{_misfit(error)}"
         return f"failed: {error}" if str(error) else f"failed: {type(error).__name__}"
 
     def _told(self, why: str) -> str:
@@ -322,6 +322,18 @@ class _Link:
 
     def _auth(self, link: Link) -> AuthRequired:
         return AuthRequired(link.service or self.entry.name, link.url, link.text)
+
+
+def _misfit(error: Any) -> str:
+    """Where an answer does not fit, as far as that is known: the first place of it."""
+    listed = error.errors(include_url=False, include_input=False) if _is_listed(error) else []
+    found = [(".".join(map(str, item["loc"]))[-100:], item["msg"]) for item in listed[:1]]
+    return "".join(f" ({where}: {what})" for where, what in found if where)
+
+
+def _is_listed(error: Any) -> bool:
+    """Whether an error lists its places, as pydantic's does."""
+    return callable(getattr(error, "errors", None))
 
 
 async def _answered(what: Elicited, place: asyncio.Future[Any], answer: Answer) -> None:

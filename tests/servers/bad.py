@@ -8,7 +8,9 @@ early: ends before it says anything ·
 link: an error with a link · required: the error -32042 · elicits: asks for a link by elicitation ·
 form: asks for a value by elicitation · wrong: a result that is none · twice: lists a tool, ends,
 and counts its starts in the file ARGUMENT · pages: lists its tools in pages without end ·
-leaks: ends in a call, and prints its keys before
+leaks: ends in a call, and prints its keys before · schema: its tool has the JSON ARGUMENT as its
+schema (none: without one) · pictures: what comes back is no text · changes: after a call another
+tool is listed, and the one before is not
 """
 
 from __future__ import annotations
@@ -64,6 +66,17 @@ def ask(method: str, params: dict[str, Any]) -> Any:
             return message.get("result") or message.get("error")
 
 
+changed: list[int] = []
+
+
+def tool() -> dict[str, Any]:
+    """The only tool, as it is now."""
+    if FAULT == "schema":
+        more = {"inputSchema": json.loads(ARGUMENT)} if ARGUMENT else {}
+        return {"name": "do", **more}
+    return {**TOOL, "name": f"do_{len(changed)}"} if FAULT == "changes" and changed else TOOL
+
+
 def call(number: Any, arguments: dict[str, Any]) -> None:
     """One call of the only tool."""
     if ARGUMENT and FAULT in ("exits", "twice"):
@@ -98,6 +111,15 @@ def call(number: Any, arguments: dict[str, Any]) -> None:
                   "required": ["town"]}  # fmt: skip
         answer = ask("elicitation/create", {"message": "Where?", "requestedSchema": schema})
         send({"id": number, "result": text(json.dumps(answer))})
+    elif FAULT == "pictures":
+        picture = {"type": "image", "mimeType": "image/png", "data": "QUJDRA=="}
+        link = {"type": "resource_link", "name": "n", "uri": "file:///a"}
+        inner = {"type": "resource", "resource": {"uri": "file:///b", "text": "inside"}}
+        send({"id": number, "result": {"content": [picture, link, inner]}})
+    elif FAULT == "changes":
+        changed.append(1)
+        send({"method": "notifications/tools/list_changed"})
+        send({"id": number, "result": text("changed")})
     elif FAULT == "wrong":
         send({"id": number, "result": {"content": "no list"}})
     else:
@@ -138,7 +160,7 @@ def main() -> None:
             send({"id": number, "result": met})
         elif method == "tools/list":
             more = {"nextCursor": "again"} if FAULT == "pages" else {}
-            send({"id": number, "result": {"tools": [TOOL], **more}})
+            send({"id": number, "result": {"tools": [tool()], **more}})
         elif method == "tools/call":
             call(number, message["params"].get("arguments") or {})
         elif number is not None and FAULT != "silent" and method is not None:
