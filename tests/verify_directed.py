@@ -68,6 +68,7 @@ def end(name: str) -> Parts:
 
 
 COLOURS = ["red", "blue"]
+OPTIONAL: Parts = {"key": "o", "type": "integer", "description": "d", "required": False}
 
 GRAPHS: dict[str, Parts] = {
     "priority before the order of the file": plan(
@@ -139,6 +140,20 @@ GRAPHS: dict[str, Parts] = {
     ),
     "nothing gets on without the net": plan(
         state("a", [ask("k")], go("c", equals("k", True))), end("b"), end("c"), stuck_turns=0,
+    ),
+    "a value that nobody reads any more is progress": plan(
+        state("z", [ask("o", "integer")], go("a", number("o", "gt", 2)), go("a", DONE, 2)),
+        state("a", [{"id": "t", "description": "d", "deliverables": [
+            {"key": "k", "description": "d"}, OPTIONAL]}],
+              go("b", turns(2, "total")), go("c", turns(1, "without_progress"), 2),
+              go("c", DONE, 3), kind="strict"),
+        end("b"), end("c"),
+    ),
+    "a value of a goal that nobody reads any more is progress": plan(
+        state("z", [ask("o", "integer")], go("a", number("o", "gt", 2)), go("a", DONE, 2)),
+        state("a", [{"deliverables": [OPTIONAL]}], go("b", turns(2, "total")),
+              go("c", turns(1, "without_progress"), 2), kind="goal"),
+        end("b"), end("c"),
     ),
     "the net gets the run to its end": plan(
         state("a", [talk("t")], go("c", both(turns(3, "total"), equals("k", True)))),

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from verify_oracle.reader import Book, book
-from verify_oracle.search import Node, Search, World
+from verify_oracle.search import Node, Search, TooLarge, World
 
 from statecli.kernel.apply import apply
 from statecli.kernel.choose import Ask, Stay, choose, view_of
@@ -301,7 +301,7 @@ def _goes_on(body: Body) -> bool:
 
 
 def ends(found: Book, snapshot: Snapshot) -> bool:
-    """Whether some run from here ends, by the oracle."""
+    """Whether some run from here is known to end, by the oracle."""
     data = {key: value for key, value in snapshot.data.items() if key != "messages"}
     world = World(found._replace(data=data, roots=(snapshot.state,), given={}))
     token = snapshot.token
@@ -317,7 +317,10 @@ def ends(found: Book, snapshot: Snapshot) -> bool:
         token.total if timed else 0, token.idle if timed else 0,
         not (timed and token.fresh), timed and token.progressed,
     )  # fmt: skip
-    full = Search(world, coop=False, most=100_000, start=node)
+    try:
+        full = Search(world, coop=False, most=100_000, start=node)
+    except TooLarge:
+        return False  # too much to look at: it is not known to end
     return any(move.to is None for moves in full.moves.values() for move in moves)
 
 

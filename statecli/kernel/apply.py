@@ -213,10 +213,10 @@ def _waiting(graph: Graph, snapshot: Snapshot, body: Waiting) -> Snapshot:
 
 
 def _limited(graph: Graph, snapshot: Snapshot, body: Limited) -> Snapshot:
-    """The counter that was hit begins anew."""
-    limited = snapshot._replace(status="limited", steps=0)
-    if body.limit == "stuck_turns":
-        return limited._replace(tokens=_token(snapshot, body.token, idle=0))
+    """The counter that was hit begins anew, and so does the turn: a line comes next."""
+    idle = {"idle": 0} if body.limit == "stuck_turns" else {}
+    tokens = _token(snapshot, body.token, fresh=False, **idle)
+    limited = snapshot._replace(status="limited", steps=0, tokens=tokens)
     if body.limit == "max_tokens":
         return _work(limited, tokens_spent=0)
     return _work(limited, cost_spent=0.0) if body.limit == "max_cost" else limited

@@ -73,8 +73,10 @@ class Layout:
         for way in routes_of(self.graph, state.name):
             if way.guard is not None:
                 names.update(dict.fromkeys(guard_reads(way.guard)))
-        if state.kind == "goal":
-            names.update((item.key, None) for item in state.deliverables() if item.required)
+        # Where turns count a new value is progress, whoever reads it.
+        for item in state.deliverables():
+            if state.name in domain.timed or (state.kind == "goal" and item.required):
+                names[item.key] = None
         for name in names:
             axis = domain.keys.get(name)
             found |= 1 << axis.number if axis is not None else 0

@@ -276,9 +276,9 @@ class Site:
     def cut(self, entry: Pass, target: int) -> Counters:
         """The counters where a pass that enters is cut before it moves on to `target`. If it is too
         long, it is a limit that stops it: the next thing that happens is a line of the person."""
-        counters = self.entry(entry.mid_turn)
-        unheard = entry.mid_turn and self.state.kind == "goal" and target in entry.visited
-        return counters._replace(open=True, unheard=unheard)
+        goes_on = entry.mid_turn and target in entry.visited
+        unheard = goes_on and self.state.kind == "goal"
+        return self.entry(goes_on)._replace(open=True, unheard=unheard)
 
     def turn_over(self, counters: Counters) -> Counters:
         """The counters after a turn's end."""

@@ -515,7 +515,7 @@ class Search:
                 break
             if len(visited) > self.book.max_hops:  # it stops; next comes a line of the person
                 self.cut.add((node.state, target))
-                end = node._replace(heard=True)
+                end = node._replace(heard=True, counted=True)
                 break
             hops = (*hops, (node.state, target))
             if target == END:
