@@ -150,6 +150,26 @@ def test_calls_that_are_none(given: object) -> None:
         assert "Hm." in said(chat)
 
 
+@pytest.mark.parametrize("name", ["", None])
+def test_a_call_that_names_no_tool_is_refused_in_words(name: str | None) -> None:
+    call = {"id": "a", "type": "function", "function": {"name": name, "arguments": NAME}}
+    with Server(whole(content="Who?"), whole(call), whole(content="Go on?")) as server:
+        chat = Chat(PLAN, "Ann", provider=served(server, streams=False))
+        assert [one.reason for one in events(chat, Refused)] == ["the model names no tool"]
+        assert all(one.what for one in events(chat, Refused))
+        assert "name" not in chat.data
+
+
+def test_calls_beyond_the_first_fifty_are_not_dropped_without_a_word() -> None:
+    function = {"name": SET, "arguments": NAME}
+    calls = [{"id": f"c{n}", "type": "function", "function": function} for n in range(53)]
+    with Server(whole(content="Who?"), whole(*calls), whole(content="Go on?")) as server:
+        chat = Chat(PLAN, "Ann", provider=served(server, streams=False))
+        told = [one.reason for one in events(chat, Refused)]
+        assert told == ["50 calls of one answer are made; 3 more were left out"]
+        assert chat.data["name"] == "Ann"
+
+
 # --- text -----------------------------------------------------------------------------------------
 
 PARTS = [

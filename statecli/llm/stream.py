@@ -12,6 +12,8 @@ from statecli.model.ports import Call
 
 #: More calls in one answer are no plan, but a model that goes round.
 MAX_CALLS = 50
+#: How a call is named that has no name.
+UNNAMED = "(no tool)"
 
 
 class _Part:
@@ -132,7 +134,13 @@ class Assembly:
             arguments, error = _arguments(part.arguments, secrets)
             name = names.get(part.name) or well_formed(without(part.name, secrets))
             identity = well_formed(without(part.id, secrets)) or f"call-{number}"
+            if not name:
+                name, error = UNNAMED, "the model names no tool"
             found.append(Call(identity, name, arguments, error))
+        left = len(self._parts) - MAX_CALLS
+        if left > 0:
+            error = f"{MAX_CALLS} calls of one answer are made; {left} more were left out"
+            found.append(Call(f"call-{MAX_CALLS + 1}", UNNAMED, {}, error))
         return found
 
 
