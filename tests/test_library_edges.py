@@ -501,7 +501,9 @@ def _inside() -> Any:
 
 
 @pytest.mark.parametrize(
-    "value", [_Own(), complex(1), bytearray(b"x"), range(3), _inside()], ids=repr
+    "value",
+    [_Own(), complex(1), bytearray(b"x"), range(3), _inside()],
+    ids=lambda value: type(value).__name__,
 )
 @pytest.mark.parametrize("deep", [False, True])
 def test_what_cannot_be_stored_is_refused_when_it_is_given(
