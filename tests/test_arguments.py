@@ -120,7 +120,7 @@ class Anything:
         return self.lines.pop()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(WORDS), JUNK, max_size=5),
     st.dictionaries(st.sampled_from("ab"), JUNK, max_size=3),
@@ -207,7 +207,7 @@ def schemas() -> st.SearchStrategy[Any]:
     return st.recursive(st.one_of(st.booleans(), st.just({})), deeper, max_leaves=4)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(schemas(), st.dictionaries(st.sampled_from("xy"), VALUES, max_size=2))
 def test_the_same_as_jsonschema(schema: Any, arguments: dict[str, Any]) -> None:
     wanted = {"type": "object", "allOf": [schema]}

@@ -695,7 +695,7 @@ def fanning(draw: st.DrawFn) -> dict[str, Any]:
     return value
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(value=fanning(), lines=LINES, seed=st.integers(0, 10**6))
 def test_the_loop_makes_the_run_that_the_engine_makes(
     value: dict[str, Any], lines: list[str], seed: int, tmp_path_factory: pytest.TempPathFactory
@@ -749,7 +749,7 @@ def test_the_names_of_members(names: list[str], members: list[str]) -> None:
     assert list(enum(*names)) == members
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(names=st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=6, unique=True))
 def test_every_state_has_a_member_that_python_can_write(names: list[str]) -> None:
     from statecli.model.graph import State as Node

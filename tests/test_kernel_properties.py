@@ -60,7 +60,7 @@ def played(graph: Graph, ops: list[tuple[str, Any, Any]]) -> Recorder:
     return to
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(plans(), operations())
 def test_nothing_raises_and_no_value_is_lost(
     plan: dict[str, Any], ops: list[tuple[str, Any, Any]]
@@ -88,7 +88,7 @@ def test_nothing_raises_and_no_value_is_lost(
         assert to.snapshot.state in graph.states or to.snapshot.state == END
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(plans(), operations())
 def test_a_fold_can_be_cut_anywhere(plan: dict[str, Any], ops: list[tuple[str, Any, Any]]) -> None:
     graph = graph_of(plan)
@@ -99,7 +99,7 @@ def test_a_fold_can_be_cut_anywhere(plan: dict[str, Any], ops: list[tuple[str, A
         assert fold(graph, bodies[cut:], fold(graph, bodies[:cut])) == to.snapshot
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(plans(), operations())
 def test_choose_names_written_or_implicit_targets_only(
     plan: dict[str, Any], ops: list[tuple[str, Any, Any]]

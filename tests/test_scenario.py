@@ -464,7 +464,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.dictionaries(st.sampled_from((*ANYTIME, *WHOLE)), _VALUES, max_size=4), st.booleans())
 def test_whatever_is_expected_there_is_an_answer(expect: dict[str, Any], whole: bool) -> None:
     """Never an exception; a mistake has a place, and what --update writes holds."""
@@ -482,7 +482,7 @@ def test_whatever_is_expected_there_is_an_answer(expect: dict[str, Any], whole: 
         assert len(again.problems) <= len(result.problems)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(_VALUES)
 def test_whatever_a_file_holds_there_is_an_answer(value: Any) -> None:
     text = json.dumps({"graph": "g", "turns": value})

@@ -62,7 +62,7 @@ def bodies(session: Session) -> list[Body]:
     return [event.body for event in session.store.events(session.run)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(any_graph, LINES, SEEDS)
 def test_nothing_raises_and_no_limit_is_exceeded(
     value: dict[str, Any], lines: list[str], seed: int
@@ -99,7 +99,7 @@ def _moves_stay_below(graph: Graph, found: list[Body]) -> None:
         assert moves <= 2 * limit(graph, "max_hops"), "one pass before the net, one after"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(any_graph, LINES, SEEDS)
 def test_a_collected_value_is_never_lost(
     value: dict[str, Any], lines: list[str], seed: int
@@ -119,7 +119,7 @@ def test_a_collected_value_is_never_lost(
             assert lost <= own
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(any_graph, LINES, SEEDS, st.integers(0, 1000))
 def test_a_fold_can_be_cut_anywhere_and_go_through_rows(
     value: dict[str, Any], lines: list[str], seed: int, at: int
@@ -136,7 +136,7 @@ def test_a_fold_can_be_cut_anywhere_and_go_through_rows(
     assert fold(graph, rows) == session.snapshot
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(graphs(), LINES, SEEDS)
 def test_choose_names_written_targets_only(
     value: dict[str, Any], lines: list[str], seed: int
@@ -160,7 +160,7 @@ def test_choose_names_written_targets_only(
         assert len(trials) == len({trial.number for trial in trials})
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(any_graph, LINES, SEEDS)
 def test_every_move_goes_where_a_route_leads(
     value: dict[str, Any], lines: list[str], seed: int
@@ -182,7 +182,7 @@ def said(session: Session) -> list[str]:
     return [m["content"] for m in session.snapshot.data.get("messages") or ()]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(any_graph, LINES, SEEDS, st.lists(st.integers(0, 10_000), min_size=1, max_size=4))
 def test_a_run_that_died_goes_on_as_if_it_had_not(
     value: dict[str, Any], lines: list[str], seed: int, deaths: list[int]
@@ -291,7 +291,7 @@ def any_body(kind: Any) -> st.SearchStrategy[Any]:
     return st.tuples(*fields).map(lambda values: kind(*values))
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(st.one_of([any_body(kind) for kind in BODIES.values()]))
 def test_every_body_goes_through_a_row_unchanged(body: Body) -> None:
     name = Event("r", 1, 0.0, body).name
@@ -313,7 +313,7 @@ def test_every_kind_is_reached() -> None:
     """Or these tests say little."""
     seen: Counter[str] = Counter()
 
-    @settings(max_examples=200, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=100, deadline=None, database=None, derandomize=True)
     @given(graphs(), LINES, SEEDS)
     def count(value: dict[str, Any], lines: list[str], seed: int) -> None:
         graph, session, _ = started(value)
