@@ -22,6 +22,7 @@ from statecli.model.event import (
     Warned,
 )
 from statecli.model.graph import Graph
+from statecli.session.account import call_words
 from statecli.text.excerpt import plain
 
 Write = Callable[[str], None]
@@ -111,16 +112,13 @@ class Screen:
         """A call and its answer; the answer to one that was not made says nothing new."""
         if isinstance(body, Called):
             self._open = body.call
-            given = ", ".join(f"{key}={shown(value)}" for key, value in body.arguments.items())
-            self.notes(f"calls {body.tool}({given})")
-        elif body.call == self._open:
-            result = body.result if isinstance(body.result, str) else shown(body.result, 400)
-            self.notes(f"{'got' if body.ok else 'it failed'}: {result[:400] or 'nothing'}")
+        if body.call == self._open:
+            self.notes(call_words(body))
 
     def _refused(self, body: Refused) -> None:
         """A line that does not fit is asked for again; other refusals are for the author."""
         if body.what != "line":
-            self.notes(f"refused {body.what}: {body.reason}")
+            self.notes(call_words(body))
             return
         name = self.graph.states[body.state].writes[0]
         field = self.graph.fields.get(name)

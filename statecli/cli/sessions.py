@@ -133,6 +133,7 @@ def _lines(events: list[Event]) -> Iterator[str]:
     """The events that a reader of the conversation wants, with their numbers (for forks)."""
     from statecli.model.event import (
         Answered,
+        Called,
         Chose,
         Edited,
         Ended,
@@ -140,10 +141,13 @@ def _lines(events: list[Event]) -> Iterator[str]:
         Failed,
         Jumped,
         Limited,
+        Refused,
+        Returned,
         Said,
     )
-    from statecli.session.account import choice
+    from statecli.session.account import call_words, choice
 
+    made = {event.body.call for event in events if isinstance(event.body, Called)}
     for event in events:
         body, number = event.body, f"{event.number:>5}"
         indent = "\n" + " " * 8
@@ -154,6 +158,10 @@ def _lines(events: list[Event]) -> Iterator[str]:
             yield f"{number}   {body.text.replace(chr(10), indent)}{cut}"
         elif isinstance(body, Chose) and body.answers:
             yield f"{number}   {choice(body)}"
+        elif isinstance(body, Returned) and body.call not in made:
+            continue  # why it was not made stands there already
+        elif isinstance(body, Called | Returned | Refused):
+            yield f"{number}   {call_words(body).replace(chr(10), indent)}"
         elif isinstance(body, Entered | Jumped):
             yield f"{number}   -> {body.state}"
         elif isinstance(body, Edited):

@@ -7,8 +7,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from statecli.model.data import shown
-from statecli.model.event import Chose, Entered, Event, Jumped, Spent, Started
+from statecli.model.event import (
+    Called,
+    Chose,
+    Entered,
+    Event,
+    Jumped,
+    Refused,
+    Returned,
+    Spent,
+    Started,
+)
 
+#: So many characters are shown of what a tool gave back.
+MOST_RESULT = 400
 #: Who chose, where it was not the first route that holds.
 _BY = {
     "model": "as the model chose",
@@ -104,3 +116,14 @@ def money(amount: float) -> str:
     if amount >= 1:
         return f"{amount:.2f}"
     return f"{amount:.8f}".rstrip("0")
+
+
+def call_words(body: Called | Returned | Refused) -> str:
+    """A call of a tool, its answer, or why it was not accepted."""
+    if isinstance(body, Called):
+        given = ", ".join(f"{key}={shown(value)}" for key, value in body.arguments.items())
+        return f"calls {body.tool}({given})"
+    if isinstance(body, Refused):
+        return f"refused {body.what}: {body.reason}"
+    result = body.result if isinstance(body.result, str) else shown(body.result, MOST_RESULT)
+    return f"{'got' if body.ok else 'it failed'}: {result[:MOST_RESULT] or 'nothing'}"
