@@ -497,7 +497,16 @@ def test_a_member_of_an_enum_that_nobody_has_loaded_is_its_value(tmp_path: Path)
     assert Run.load(json.loads(text), graph).data["color"] == "r"
 
 
-DAMAGED = (7, None, "?", [], [1, 2, 3], [[]], {}, ["2026-12-01T00:00:00", "No/Where", 0])
+DAMAGED: tuple[Any, ...] = (
+    7,
+    None,
+    "?",
+    [],
+    [1, 2, 3],
+    [[]],
+    {},
+    ["2026-12-01T00:00:00", "No/Where", 0],
+)
 
 
 @pytest.mark.parametrize("key", [*_READ, *READ])

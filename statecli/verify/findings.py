@@ -15,10 +15,12 @@ from statecli.verify.witness import Goal, Path, Search, box_of
 if TYPE_CHECKING:
     from statecli.verify.verifier import Verification
 
-#: The rule of each kind of goal.
+#: The rule of each kind of goal; the last three are of several branches.
 RULES = {
     "stuck": "stuck-state", "rescued": "rescued-by-safety-net", "tie": "priority-tie-overlap",
     "unset": "read-before-write", "lacking": "read-before-write", "enter": "no-way-out",
+    "waits": "join-never-satisfied", "open": "end-with-open-branches",
+    "twice": "duplicate-branch",
 }  # fmt: skip
 
 

@@ -353,14 +353,8 @@ class Search:
                     value = axis.other(number, value)
             writes[axis.name] = value
         if call.kind == "body":
-            for key in site.state.writes:
-                if site.state.kind == "user" and len(site.state.writes) != 1:
-                    break
-                if key not in writes and key not in site.domain.implicit:
-                    field = self.layout.graph.fields.get(key)
-                    writes[key] = candidates(field, [])[0]
             way = site.routes[route].number if route >= 0 else -1
-            acts.append(Act("body", site.state.name, writes, way))
+            acts.append(Act("body", site.state.name, site.written(writes), way))
         elif call.kind in ("set", "again"):
             acts.append(Act("set", call.what, writes[call.what]))
         elif call.kind == "give":
