@@ -10,7 +10,8 @@ from statecli.verify.counters import NO_PASS
 from statecli.verify.explore import Key
 from statecli.verify.replay import Act, Replay
 from statecli.verify.report import Finding, Witness
-from statecli.verify.witness import Goal, Path, Search, box_of
+from statecli.verify.snapshot_box import box_of
+from statecli.verify.witness import Goal, Path, Search
 
 if TYPE_CHECKING:
     from statecli.verify.verifier import Verification
