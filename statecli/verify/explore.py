@@ -81,10 +81,7 @@ class Explorer:
         """Begin where a run may begin. A plan state that begins one is not evaluated yet."""
         for name in self.layout.graph.roots():
             number = self.layout.index[name]
-            box = self.layout.start(number, coop=self.coop)
-            axis = self.layout.domain.visited.get(name)
-            if axis is not None:
-                box = box & ~axis.group | 2 << axis.at
+            box = self.sites.start(number, coop=self.coop)
             if self.layout.states[number].is_plan:
                 self.begun[number] = box
                 self.begin(number, [box])

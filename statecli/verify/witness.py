@@ -99,10 +99,7 @@ class Search:
     def run(self) -> dict[Goal, Path]:
         for name in self.layout.graph.roots():
             number = self.layout.index[name]
-            box = self.layout.start(number, coop=True)
-            axis = self.layout.domain.visited.get(name)
-            if axis is not None:
-                box = box & ~axis.group | 2 << axis.at
+            box = self.sites.start(number, coop=True)
             plan = self.layout.states[number].is_plan
             self._add(Node(number, box, Counters(open=True) if plan else None, NO_PASS, -1, None,
                            box, STAYS))  # fmt: skip
