@@ -49,10 +49,9 @@ def _branch_goals(
             always = (names[number], key) in lists["never_set"]
             guard = kind == "unset"
             yield Goal(kind, number, key), {"key": key, "always": always, "guard": guard}
-    for kind, found in (("waits", coop.waiting), ("open", coop.open_ends), ("twice", coop.twice)):
-        for number, trace in sorted(found.items()):
-            places = tuple(names[n] for n in trace.places if n >= 0)
-            lacking = tuple(names[n] for n in trace.lacking)
-            other = names[trace.state]
-            values: dict[str, object] = {"other": other, "places": places, "lacking": lacking}
-            yield Goal(kind, number), values
+    for number, lacking in sorted(coop.waiting.items()):
+        yield Goal("waits", number), {"lacking": tuple(names[n] for n in lacking)}
+    for number, other in sorted(coop.open_ends.items()):
+        yield Goal("open", number), {"other": names[other]}
+    for number in sorted(coop.twice):
+        yield Goal("twice", number), {}
