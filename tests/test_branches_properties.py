@@ -20,7 +20,8 @@ from statecli.model.event import Event, Said
 from statecli.model.graph import Graph
 from statecli.model.ports import Chunk, Request, Stored
 from statecli.model.snapshot import Snapshot
-from statecli.session.session import Session, effective
+from statecli.session.open_step import effective
+from statecli.session.session import Session
 from statecli.store.memory import MemoryStore
 from statecli.store.rows import body_of, line
 

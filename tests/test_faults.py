@@ -24,7 +24,8 @@ from statecli.kernel.apply import fold
 from statecli.model.event import Answered, Chose, Ended, Said
 from statecli.model.ports import Batch, Request
 from statecli.model.unable import Unable
-from statecli.session.session import Session, effective
+from statecli.session.open_step import effective
+from statecli.session.session import Session
 from statecli.store.sqlite import SqliteStore
 
 #: What this platform must have: processes that can be killed and limited.

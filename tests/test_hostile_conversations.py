@@ -159,6 +159,22 @@ def test_a_graph_that_is_none_is_told_where_it_is_named(
     assert done.code == 2
 
 
+def test_a_folder_that_may_be_entered_and_not_listed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the one above a home often is: nothing is near there, and nothing else is wrong."""
+    (place / "talk.yaml").write_text(TALK.replace("graph.yaml", "graph.yml"))
+
+    def refused(folder: object) -> list[str]:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(os, "listdir", refused)
+    done = run("test", "talk.yaml", "graph.yaml")
+    assert "talk.yaml:1:8: there is no graph 'graph.yml' beside it or one folder up" in done.out
+    assert done.code == 2
+    assert "Permission" not in done.out + done.err
+
+
 @pytest.mark.parametrize("graph", ["none.yaml", "shop.desk:graph", "talk.yaml", "."])
 def test_a_graph_for_all_of_them_is_told_once(graph: str, place: Path) -> None:
     (place / "talk.yaml").write_text(TALK)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Generic, TypedDict, TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -22,7 +24,9 @@ from statecli.model.graph import Graph
 from statecli.model.unable import Unable
 from statecli.session.walk import RunError, Stuck
 from statecli.store.memory import MemoryStore
+from statecli.store.rows import _READ, from_json, loaded
 from statecli.store.sqlite import SqliteStore
+from statecli.store.standard import READ
 
 
 def _nothing(data: Any) -> dict[str, Any]:
@@ -493,6 +497,28 @@ def test_a_member_of_an_enum_that_nobody_has_loaded_is_its_value(tmp_path: Path)
     assert Run.load(json.loads(text), graph).data["color"] == "r"
 
 
+DAMAGED: tuple[Any, ...] = (
+    7,
+    None,
+    "?",
+    [],
+    [1, 2, 3],
+    [[]],
+    {},
+    ["2026-12-01T00:00:00", "No/Where", 0],
+)
+
+
+@pytest.mark.parametrize("key", [*_READ, *READ])
+@pytest.mark.parametrize("written", DAMAGED, ids=repr)
+def test_a_damaged_value_is_read_as_another_one_or_told(key: str, written: Any) -> None:
+    """Whatever somebody wrote into a store or a dump: no error but a ValueError leaves."""
+    with contextlib.suppress(ValueError):
+        from_json({key: written})
+    with contextlib.suppress(ValueError):
+        loaded("edited", json.dumps({"key": "x", "value": {key: written}}))
+
+
 def _inside() -> Any:
     class Color(Enum):
         RED = "r"
@@ -576,6 +602,52 @@ def test_a_typed_dict_gives_members_and_dataclasses_too(tmp_path: Path) -> None:
 
 
 # --- models in models --------------------------------------------------------------------------
+
+
+@dataclass
+class _Many:
+    few: Sequence[_Inner] = ()
+    pair: tuple[_Color, int] = (_Color.RED, 0)
+    any_: tuple[_Color, ...] = ()
+
+
+@pytest.mark.parametrize("row", [list, tuple])
+def test_a_list_or_tuple_keeps_all_of_its_items(row: Any) -> None:
+    """Whatever the annotation says of how many there are."""
+    seen = []
+
+    def body(data: _Many) -> Any:
+        seen.append(data)
+        return {}
+
+    rows = {"few": row([{"x": 1}, {"x": 2}]), "pair": row(["r", 3]), "any_": row(["r", "r"])}
+    Run(GraphBuilder().with_states(a=body).with_data_type(_Many).build(), data=rows).step()
+    assert list(seen[0].few) == [_Inner(1), _Inner(2)]
+    assert seen[0].pair == (_Color.RED, 3)
+    assert list(seen[0].any_) == [_Color.RED, _Color.RED]
+    odd = {"pair": row(["r", 3, 4])}
+    Run(GraphBuilder().with_states(a=body).with_data_type(_Many).build(), data=odd).step()
+    assert seen[1].pair == row(["r", 3, 4])
+
+
+_T = TypeVar("_T")
+
+
+@dataclass
+class _Any(Generic[_T]):
+    value: _T
+
+
+def test_a_data_type_may_be_a_generic_class_with_its_parameter() -> None:
+    seen = []
+
+    def body(data: Any) -> Any:
+        seen.append(data)
+        return {}
+
+    graph = GraphBuilder().with_states(a=body).with_data_type(_Any[int]).build()
+    Run(graph, data={"value": 3}).step()
+    assert seen == [_Any(3)]
 
 
 class _Pet(BaseModel):

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from served import FAKE, Naps, served
 from test_openai_compatible import AGENT, CHOICE, PLAN, WRITES, events, said
 
 from statecli.llm.bounds import LARGEST
+from statecli.llm.stream import MAX_CALLS, Assembly
 from statecli.model.event import Answered, Called, Failed, Limited, Refused, Spent
 
 STREAM = "text/event-stream"
@@ -135,6 +138,18 @@ def test_whole_calls_with_one_id_or_none_are_two(identity: str | None) -> None:
     with Server(whole(content="Who?"), whole(*both), whole(content="Thanks.")) as server:
         chat = Chat(PLAN, "Ann, 40", provider=served(server, streams=False))
         assert (chat.data["name"], chat.data["age"]) == ("Ann", 40)
+
+
+def test_a_great_many_calls_cost_no_more_than_their_number() -> None:
+    """A server may begin another call with each piece; all of them were looked at each time."""
+    found, began = Assembly(), time.monotonic()
+    for number in range(60_000):
+        function = SimpleNamespace(name="look", arguments="{}")
+        call = SimpleNamespace(id=f"c{number}", index=None, function=function)
+        delta = SimpleNamespace(tool_calls=[call])
+        found.take(SimpleNamespace(choices=[SimpleNamespace(delta=delta)]))
+    assert time.monotonic() - began < 10
+    assert len(found.calls({}, [])) == MAX_CALLS
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ from statecli.model.event import (
 from statecli.model.graph import END, WAITING_KINDS, Graph
 from statecli.model.ports import Batch
 from statecli.model.snapshot import Messages, Snapshot
-from statecli.session.session import Session, effective
+from statecli.session.open_step import effective
+from statecli.session.session import Session
 from statecli.store.memory import MemoryStore
 from statecli.store.rows import dumped, loaded
 

@@ -45,3 +45,23 @@ states:
     found = verify(graph)
     assert not found.exact
     assert not [f for f in found.findings if f.verdict == "proved"]
+
+
+@pytest.mark.parametrize("kind", ["decision", "user", "agent"])
+def test_a_witness_writes_what_a_kind_writes_and_nothing_else(kind: str) -> None:
+    """A decision writes nothing, and a person who is asked for two fields gives none."""
+    text = f"""
+initial: ask
+states:
+  ask: {{type: user, writes: [n], transition: {{next: [pick]}}}}
+  pick: {{type: {kind}, writes: [note, other], transition: {{next: [sort]}}}}
+  sort: {{type: agent, transition: {{next: [{{to: done, when: {{n__gt: 5}}}}]}}}}
+  done: {{type: terminal}}
+"""
+    graph = load("g.yaml", text).graph
+    assert graph is not None
+    stuck = next(f for f in verify(graph).findings if f.rule == "stuck-state")
+    assert stuck.verdict == "witnessed"
+    assert stuck.witness is not None
+    written = [set(turn) for visit in stuck.witness.visits[1:2] for turn in visit.turns]
+    assert written == ([{"note", "other"}] if kind == "agent" else [])

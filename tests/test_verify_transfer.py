@@ -30,8 +30,8 @@ from statecli.verify.calls import Call
 from statecli.verify.counters import Counters
 from statecli.verify.site import THE_END, Outcome, Site
 from statecli.verify.sites import Budget
+from statecli.verify.snapshot_box import box_of
 from statecli.verify.verifier import Verification
-from statecli.verify.witness import box_of
 
 SEED = int(os.environ.get("STATECLI_VERIFY_SEED") or time.time_ns() % 10**9)
 CONFIGURATIONS = 1000

@@ -11,7 +11,7 @@ from statecli.kernel.values import Unfit, parsed
 from statecli.model.data import shown
 from statecli.model.nearest import did_you_mean
 from statecli.model.unable import Unable
-from statecli.session.session import effective
+from statecli.session.open_step import effective
 from statecli.store.rows import line as row
 from statecli.text.whole_file import write_file
 

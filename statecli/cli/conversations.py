@@ -96,7 +96,7 @@ class Conversations:
     def _around(self, path: str) -> Iterator[str]:
         """The files beside a graph, and those in the folder `tests` there."""
         folder = os.path.dirname(path)
-        for name in sorted(os.listdir(folder or ".")):
+        for name in _names_in(folder or "."):
             file = os.path.join(folder, name)
             if name.endswith(_SUFFIXES) and os.path.isfile(file) and not self.excludes(file):
                 yield file
@@ -242,6 +242,14 @@ def _check(path: str) -> str:
     return f"statecli validate {path} says what is wrong"
 
 
+def _names_in(folder: str) -> list[str]:
+    """What a folder holds; nothing where it may be entered and not listed."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
 def _near_names(path: str, name: str) -> str:
     """A hint at a graph with a name that is close, or at what a name may be."""
     if _IN_PYTHON.fullmatch(name):
@@ -249,7 +257,7 @@ def _near_names(path: str, name: str) -> str:
     folder = os.path.dirname(path) or "."
     places: dict[str, str] = {}
     for place in (os.path.join(folder, ".."), folder):
-        names = [n for n in os.listdir(place) if n.endswith(SUFFIXES)]
+        names = [n for n in _names_in(place) if n.endswith(SUFFIXES)]
         places.update((n, os.path.join(place, n)) for n in names)
     while close := nearest(os.path.basename(name), places):
         file = places.pop(close)

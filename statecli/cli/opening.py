@@ -20,7 +20,8 @@ from statecli.model.nearest import did_you_mean
 from statecli.model.ports import EndOfInput
 from statecli.model.snapshot import Snapshot
 from statecli.model.unable import Unable
-from statecli.session.session import Open, Session, digest, effective
+from statecli.session.open_step import Open, effective
+from statecli.session.session import Session, digest
 from statecli.text.excerpt import plain
 
 if TYPE_CHECKING:

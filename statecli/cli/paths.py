@@ -93,7 +93,7 @@ def of_session(args: argparse.Namespace, found: Examined) -> Walk:
     """A stored session, without what was undone."""
     from statecli.cli.opening import find
     from statecli.cli.running import near, open_store
-    from statecli.session.session import effective
+    from statecli.session.open_step import effective
 
     store = open_store(args)
     try:
@@ -108,7 +108,7 @@ def of_session(args: argparse.Namespace, found: Examined) -> Walk:
 
 def of_trace(args: argparse.Namespace, found: Examined) -> Walk:
     """A file with one event a line (`chat --trace`, `sessions export`)."""
-    from statecli.session.session import effective
+    from statecli.session.open_step import effective
     from statecli.store.rows import body_of
 
     runs: dict[str, list[Event]] = {}

@@ -105,7 +105,7 @@ def _table(rows: list[tuple[str, ...]]) -> list[str]:
 def _show(args: argparse.Namespace, store: Store, stored: Stored) -> int:
     """The conversation as it was, what it took, and where it stands."""
     from statecli.session.account import account
-    from statecli.session.session import effective
+    from statecli.session.open_step import effective
 
     events = store.events(stored.run)
     sums = account(events)

@@ -72,8 +72,8 @@ def unmodelled(value: Any, schema: Any = None) -> Any:
     there is a `schema` that makes them what they were again."""
     if hasattr(value, "model_dump") and not isinstance(value, type):
         return value.model_dump()
-    if schema is not None and hasattr(value, "__dataclass_fields__"):
-        value = value if isinstance(value, type) else fields_of(value)
+    if schema is not None and dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = fields_of(value)
     if type(value) in (list, tuple):
         return type(value)([unmodelled(item, schema) for item in value])
     if type(value) is dict:

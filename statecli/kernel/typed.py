@@ -11,11 +11,13 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 @functools.cache
 def made_by(schema: Any) -> Mapping[str, Any]:
-    """The annotations of those fields of a dataclass or TypedDict whose values are no plain data.
-    None where their types cannot be looked up."""
+    """The annotations of those fields of a dataclass or TypedDict whose values are no plain data;
+    of no field where their types cannot be looked up."""
     try:
         hints = get_type_hints(schema)
     except NameError:  # a type of a function: `with_schema` says so, where it matters
+        return {}
+    except TypeError:  # a generic class with its parameter, or another thing that makes instances
         return {}
     return {name: hint for name, hint in hints.items() if _is_made(hint)}
 
@@ -52,8 +54,9 @@ def made(hint: Any, value: Any) -> Any:
                     continue
     elif isinstance(value, Mapping) and len(parts) == 2:
         return {made(parts[0], key): made(parts[1], item) for key, item in value.items()}
-    elif type(value) is tuple and parts and parts[-1] is not ...:
-        return tuple(made(part, item) for part, item in zip(parts, value, strict=False))
+    elif kind is tuple and parts and parts[-1] is not ...:
+        if type(value) in (list, tuple) and len(value) == len(parts):
+            return tuple(made(part, item) for part, item in zip(parts, value, strict=True))
     elif type(value) in (list, tuple, set) and parts:
         return type(value)(made(parts[0], item) for item in value)
     return value

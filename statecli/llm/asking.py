@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -163,20 +163,25 @@ async def menu(ask: Ask, title: str, options: Sequence[Option]) -> str:
 
 async def arguments(ask: Ask, tool: ToolSpec, where: str) -> dict[str, Any]:
     """The arguments of a tool, by its schema; one whose schema nobody knows gets none."""
-    schema = tool.schema or {}
-    properties = schema.get("properties")
-    listed = schema.get("required")
-    required = listed if is_list(listed) else ()
     found: dict[str, Any] = {}
-    for name, spec in properties.items() if is_map(properties) else ():
-        settings = spec if is_map(spec) else {}
+    for name, settings, required in parameters(tool):
         told = settings.get("description")
         label = f"[{where}] {labelled(name, told if isinstance(told, str) else '')}"
         field = _field(name, settings)
-        value = await value_of(ask, field, label, optional=name not in required)
+        value = await value_of(ask, field, label, optional=not required)
         if value is not None:
             found[name] = value
     return found
+
+
+def parameters(tool: ToolSpec) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+    """What a tool takes, by its schema: the name, what is said of it, and whether it must be
+    given. What a server writes instead of a schema says nothing."""
+    schema = tool.schema or {}
+    properties, listed = schema.get("properties"), schema.get("required")
+    required = listed if is_list(listed) else ()
+    for name, spec in properties.items() if is_map(properties) else ():
+        yield name, spec if is_map(spec) else {}, name in required
 
 
 async def free_arguments(ask: Ask, tool: ToolSpec, where: str) -> dict[str, Any]:

@@ -35,6 +35,7 @@ class Assembly:
         self.usage: Mapping[str, Any] = {}
         self._parts: list[_Part] = []
         self._at: dict[int, _Part] = {}
+        self._named: dict[str, _Part] = {}
         self._billed = False
 
     def take(self, chunk: Any) -> str:
@@ -87,24 +88,23 @@ class Assembly:
         last one, unless it begins with a name."""
         identity, index = _text(call, "id"), getattr(call, "index", None)
         if not isinstance(index, int):
-            part = self._known(identity) if identity else self._last(call)
+            part = self._named.get(identity) if identity else self._last(call)
             return part or self._new(identity)
         part = self._at.get(index)
         if part is not None and identity and part.id and identity != part.id:
-            part = self._known(identity)
+            part = self._named.get(identity)
         self._at[index] = part = part or self._new(identity)
         return part
-
-    def _known(self, identity: str) -> _Part | None:
-        return next((part for part in self._parts if part.id == identity), None)
 
     def _last(self, call: Any) -> _Part | None:
         named = _text(getattr(call, "function", None), "name")
         return self._parts[-1] if self._parts and not (named and self._parts[-1].name) else None
 
     def _new(self, identity: str) -> _Part:
-        self._parts.append(_Part(identity))
-        return self._parts[-1]
+        part = _Part(identity)
+        self._parts.append(part)
+        self._named.setdefault(identity, part)
+        return part
 
     def _add(self, part: _Part, call: Any) -> None:
         """What a piece says of its call."""

@@ -18,14 +18,14 @@ class TooSlow(Exception):
 def occurs(pattern: str, text: str) -> bool:
     """Whether an expression matches somewhere. Raises TooSlow, where the system has alarms and
     this is the thread that gets them."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not (
-        threading.main_thread()
-    ):
-        return re.search(pattern, text, re.MULTILINE) is not None
+    search = re.compile(pattern, re.MULTILINE).search
+    alone = threading.current_thread() is threading.main_thread()
+    if not (alone and hasattr(signal, "setitimer")):
+        return search(text) is not None
     handler = signal.signal(signal.SIGALRM, _stop)
     before = signal.setitimer(signal.ITIMER_REAL, LIMIT)
     try:
-        return re.search(pattern, text, re.MULTILINE) is not None
+        return search(text) is not None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)

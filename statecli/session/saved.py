@@ -13,6 +13,8 @@ from statecli.session.session import Session
 
 #: The form of the events in a dump.
 VERSION = 1
+#: What folding events raises that no run of this graph has made.
+_DAMAGE = (LookupError, TypeError, AttributeError, AssertionError)
 
 
 class OwnSession(Session):
@@ -58,7 +60,7 @@ def restored(
         raise ValueError("the saved events are not numbered from 1 on")
     try:
         session = OwnSession.restored(graph, store, rows, custom=custom)
-    except (KeyError, TypeError, IndexError, AttributeError, AssertionError) as error:
+    except _DAMAGE as error:
         raise ValueError(f"the saved events cannot be read: {error!r}") from error
     return _standing(session)
 
@@ -71,7 +73,7 @@ def opened(graph: Graph, store: Store, run: str, custom: Custom) -> Session:
         raise KeyError(f"the store has no run '{run}'" + (f" ({hint})" if hint else ""))
     try:
         return _standing(OwnSession.open(graph, store, run, custom=custom))
-    except (KeyError, TypeError, AttributeError, AssertionError) as error:
+    except _DAMAGE as error:
         raise ValueError(f"the run '{run}' is none of this graph: {error!r}") from error
 
 

@@ -10,7 +10,7 @@ import hashlib
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from statecli.engine.advance import Custom, Engine, Hold, Stop, first_state
 from statecli.kernel.apply import apply, fold
@@ -23,54 +23,40 @@ from statecli.model.event import (
     BARRIERS,
     Answered,
     Body,
-    Called,
-    Changed,
     Chose,
     Edited,
     Ended,
-    Entered,
     Event,
-    Failed,
-    Filtered,
     Interrupted,
-    Jumped,
     Limited,
     Resumed,
-    Returned,
     Said,
-    Split,
     Started,
     Streamed,
-    Unauthorized,
     Undone,
     Waiting,
 )
 from statecli.model.graph import END, FUNCTION, WAITING_KINDS, Graph
 from statecli.model.ports import Batch, Stopped, Store, Stored, World
 from statecli.model.snapshot import Snapshot
+from statecli.session.open_step import (
+    Open,
+    before_last_step,
+    effective,
+    entry_of,
+    half_split,
+    open_branches,
+    open_step,
+)
 from statecli.store.rows import body_of
 
 #: Builds the rows of every step: three times as fast as calling their class.
 _new: Any = tuple.__new__
-#: Events with which a step begins.
-ENTRIES = (Started, Said, Entered, Jumped, Resumed, Waiting, Edited)
 
 
 def digest(text: str) -> str:
     """What identifies a graph's text: the first 16 hex digits of its SHA-256."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def effective(events: Sequence[Event]) -> list[Event]:
-    """The events that count: `undone` takes back everything after the event it names."""
-    kept: list[Event] = []
-    for event in events:
-        if isinstance(event.body, Undone):
-            while kept and kept[-1].number > event.body.to:
-                kept.pop()
-        else:
-            kept.append(event)
-    return kept
 
 
 class Session:
@@ -373,7 +359,7 @@ class Session:
         if to is None:
             if self.undo():
                 return True
-            to = _before_last_step(kept)
+            to = before_last_step(kept)
         elif all(event.number != to for event in kept):
             known = f"it stands after event {kept[-1].number} of {self.number}"
             raise ValueError(f"session {self.run} cannot go back to event {to}: {known}")
@@ -395,59 +381,10 @@ class Session:
     def open_step(self) -> Open:
         """What a step that was cut off had said and called, if one was; of one that the person
         stopped, what it had called. Changes nothing."""
-        if self.snapshot.branches:
-            return self._open_branches()
         kept = effective(self.store.events(self.run))
-        if self.snapshot.status == "interrupted":
-            return _stopped(kept)
-        if self.snapshot.status != "running":
-            return Open(self.number)
-        entry = _entry(kept)
-        late = [event.body for event in kept if event.number > entry]
-        if self._in_plan():
-            # Each call in a plan state is a step of its own: what was said before it stays said.
-            said = [n for n, body in enumerate(late) if not isinstance(body, Streamed)]
-            late = late[said[-1] + 1 :] if said else late
-        text = "".join(body.text for body in late if isinstance(body, Streamed | Answered))
-        calls = [body for body in late if isinstance(body, Called)]
-        if late and isinstance(late[-1], Interrupted) and late[-1].again:
-            # Nobody answered. If that was what a tool gives back, the person plays it: not sent.
-            done = {body.call for body in late if isinstance(body, Returned)}
-            calls = [call for call in calls if call.call in done]
-        return Open(entry, text, tuple(calls))
-
-    def _open_branches(self) -> Open:
-        """The same of a run that has split: each branch may have an open step."""
-        late: dict[int, list[Body]] = {
-            number: []
-            for number, branch in self.snapshot.branches.items()
-            if branch.status in ("running", "interrupted")
-        }
-        for event in effective(self.store.events(self.run)):
-            body = event.body
-            number = getattr(body, "token", None)
-            if isinstance(body, Resumed) and body.runs:
-                for bodies in late.values():
-                    bodies.clear()
-            if number not in late:
-                continue
-            if isinstance(body, (*ENTRIES, Failed)) or (isinstance(body, Interrupted) and
-                                                        body.again):  # fmt: skip
-                late[number].clear()
-            else:
-                late[number].append(body)
-        text, calls = "", list[Called]()
-        for number, bodies in late.items():
-            stopped = self.snapshot.branches[number].status == "interrupted"
-            text += (
-                ""
-                if stopped
-                else "".join(b.text for b in bodies if isinstance(b, Streamed | Answered))
-            )
-            calls += [body for body in bodies if isinstance(body, Called)]
-        running = (n for n, b in self.snapshot.branches.items() if b.status == "running")
-        opened = tuple(number for number in running if late[number])
-        return Open(self.number, text, tuple(calls), opened)
+        if self.snapshot.branches:
+            return open_branches(self.snapshot, kept, self.number)
+        return open_step(self.snapshot, kept, self.number, in_plan=self._in_plan())
 
     def set_aside(self, note: str = "") -> None:
         """Leave a step that was cut off as it is, until the person says that it goes on: what it
@@ -468,7 +405,7 @@ class Session:
 
     def _begin_anew(self) -> Open:
         """Leave nothing of a step that was cut off; what it had said and called."""
-        half = _half_split(effective(self.store.events(self.run)))
+        half = half_split(effective(self.store.events(self.run)))
         if half is not None:
             self.undo_to(half)
         left = self.open_step()
@@ -483,8 +420,8 @@ class Session:
                 if chosen is not None and chosen.target == END:
                     # It had only to be told that it was over.
                     self.record([Ended(self.snapshot.token.id, END)])
-            elif last > _entry(kept):
-                self.undo_to(_entry(kept))
+            elif last > entry_of(kept):
+                self.undo_to(entry_of(kept))
         return left
 
     def _in_plan(self) -> bool:
@@ -493,63 +430,3 @@ class Session:
             return True
         state = self.graph.states.get(self.snapshot.state)
         return state is not None and state.is_plan
-
-
-class Open(NamedTuple):
-    """A step that was cut off: the event with which it began, what it had said, and the calls it
-    had sent (done or not). `branches`: the tokens of a run that has split whose steps were."""
-
-    entry: int
-    text: str = ""
-    calls: tuple[Called, ...] = ()
-    branches: tuple[int, ...] = ()
-
-
-#: Events that are what came of a step.
-_CAME = (Changed, Filtered, Chose, Answered, Called, Returned, Failed, Limited, Ended)
-
-
-def _before_last_step(events: Sequence[Event]) -> int | None:
-    """The event with which the last step began that came to something."""
-    done = False
-    for event in reversed(events):
-        if done and isinstance(event.body, ENTRIES):
-            number: int = event.number
-            return number
-        done = done or isinstance(event.body, _CAME)
-    return None
-
-
-def _half_split(events: Sequence[Event]) -> int | None:
-    """The event before a split whose branches were not all entered (a fork may cut there)."""
-    at = max((n for n, event in enumerate(events) if isinstance(event.body, Split)), default=-1)
-    split = events[at].body if at >= 0 else None
-    if not isinstance(split, Split):
-        return None
-    placed = {e.body.token for e in events[at:] if isinstance(e.body, Entered | Ended)}
-    if placed.issuperset(split.tokens):
-        return None
-    while at > 0:
-        before = events[at - 1].body
-        if isinstance(before, BARRIERS) or getattr(before, "token", None) != split.token:
-            break
-        at -= 1
-    return events[at - 1].number
-
-
-def _stopped(events: Sequence[Event]) -> Open:
-    """A step that the person stopped: what it had called. One that stopped because a service must
-    be connected called nothing."""
-    begins = (e for e in events if isinstance(e.body, ENTRIES))
-    entry = max(
-        (e.number for e in begins if not isinstance(e.body, Resumed) or e.body.runs), default=0
-    )
-    late = [event.body for event in events if event.number > entry]
-    if any(isinstance(body, Unauthorized) for body in late):
-        return Open(entry)
-    return Open(entry, "", tuple(body for body in late if isinstance(body, Called)))
-
-
-def _entry(events: Sequence[Event]) -> int:
-    """The number of the event with which the last step began."""
-    return max((e.number for e in events if isinstance(e.body, ENTRIES)), default=0)

@@ -26,8 +26,6 @@ from statecli.store.rows import NotPlain
 
 #: Builds the result of every step: three times as fast as calling its class.
 _new: Any = tuple.__new__
-
-
 _BUSY = "a step of this run is at work: one thread or task walks it at a time, and no body does"
 
 

@@ -16,7 +16,7 @@ from statecli.config.trust import Trust
 from statecli.kernel.spoken import yes_or_no
 from statecli.kernel.values import Unfit
 from statecli.llm import asking
-from statecli.model.data import is_list, is_map, shown
+from statecli.model.data import is_map, shown
 from statecli.model.event import Approved
 from statecli.model.graph import Graph
 from statecli.model.ports import (
@@ -385,13 +385,8 @@ def _line(text: str, most: int = 80) -> str:
 
 def _parameters(tool: ToolSpec) -> Iterator[str]:
     """What a tool takes, a line each."""
-    schema = tool.schema or {}
-    properties = schema.get("properties")
-    listed = schema.get("required")
-    required = listed if is_list(listed) else ()
-    for key, written in properties.items() if is_map(properties) else ():
-        settings: Mapping[str, Any] = written if is_map(written) else {}
+    for key, settings, required in asking.parameters(tool):
         kind = settings.get("type") or ("enum" if "enum" in settings else "any")
         about = settings.get("description")
-        optional = "" if key in required else ", optional"
+        optional = "" if required else ", optional"
         yield f"{key} ({kind}{optional})" + (f"  {_line(about)}" if isinstance(about, str) else "")

@@ -15,6 +15,7 @@ from statecli.model.ports import Provider, Store
 from statecli.session.halts import halts_of
 from statecli.session.hooks import Hooks
 from statecli.session.saved import OwnSession, opened, restored, rows_of
+from statecli.session.session import Session
 from statecli.session.spans import RESET, STEP, Span, task_of
 from statecli.session.stepping import RunError, Step, Stepping, Stuck
 from statecli.store.memory import MemoryStore
@@ -85,14 +86,19 @@ class Walk(Stepping):
         hooks = [hook for hook in heard if hook is not self._spans]
         other._set_up(self.graph, self._world.provider, None, self.trace_transitions, hooks)
         other._body.data_type = self._body.data_type
-        other._session = self._session.fork(number)
-        other._session.custom = other._custom
-        if other._listeners is not None:
-            other._listeners.heard = other._session.number
+        forked = self._session.fork(number)
+        forked.custom = other._custom
+        other._take_up(forked)
         if number is not None:
             other._session.recover()
         other._hear()
         return other
+
+    def _take_up(self, session: Session) -> None:
+        """Go on with a session that has events: the hooks are told of those that come."""
+        self._session = session
+        if self._listeners is not None:
+            self._listeners.heard = session.number
 
     def set_task_id(self, task_id: str) -> None:
         """What correlates this run with a task known later."""
@@ -241,9 +247,7 @@ class Walk(Stepping):
         ValueError where it stands at no state of this graph."""
         found = cls.__new__(cls)
         found._set_up(graph, provider, run, trace_transitions, hooks)
-        found._session = opened(graph, store, run, found._custom)
-        if found._listeners is not None:
-            found._listeners.heard = found._session.number
+        found._take_up(opened(graph, store, run, found._custom))
         found._session.recover()
         found._hear()
         return found
@@ -272,9 +276,7 @@ class Walk(Stepping):
             return run
         run = cls.__new__(cls)
         run._set_up(graph, provider, task, traces, hooks)
-        run._session = restored(graph, kept, rows, run._custom)
-        if run._listeners is not None:
-            run._listeners.heard = run._session.number
+        run._take_up(restored(graph, kept, rows, run._custom))
         if saved["current_state"] != run.state:  # somebody changed the key of the document
             run._told_of(run._session.goto(saved["current_state"]))
         return run

@@ -40,6 +40,9 @@ _TUPLES = frozenset(
     }
 )
 
+#: What reading a value raises that nobody wrote like this.
+_DAMAGE = (TypeError, ArithmeticError, LookupError, AttributeError, RecursionError)
+
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 _decode = json.JSONDecoder().raw_decode
 _encode_ascii = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -130,7 +133,7 @@ def _body(name: str, text: str, fields: Any) -> Body:
             if type(value) is list:
                 fields[key] = tuple(value if key != "trials" else [Trial(*item) for item in value])
         return kind(**fields)
-    except (TypeError, ArithmeticError, RecursionError) as error:
+    except _DAMAGE as error:
         raise ValueError(f"not an event '{name}': {error}") from None
 
 
@@ -181,7 +184,7 @@ def from_json(value: Any) -> Any:
     """The value that `in_json` wrote. ValueError where it is damaged."""
     try:
         return _read(value)
-    except (TypeError, ArithmeticError, RecursionError) as error:
+    except _DAMAGE as error:
         raise ValueError(f"not a value: {error}") from None
 
 

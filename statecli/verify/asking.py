@@ -19,16 +19,18 @@ def foreign(site: Site) -> dict[str, Axis]:
     found: dict[str, Axis] = {}
     for route in site.routes:
         for part in walk(route.guard) if route.guard is not None else ():
-            names: Sequence[str] = ()
-            if isinstance(part, Atom) and part.op not in ("exists", "absent"):
-                names = (part.key,)
-            elif isinstance(part, Expr):
-                names = part.required
-            for name in names:
+            for name in _looked_at(part):
                 axis = site.domain.keys.get(name)
                 if axis is not None and name not in site.own and not site.custom:
                     found[name] = axis
     return found
+
+
+def _looked_at(part: Guard) -> Sequence[str]:
+    """The keys whose value an atom or an expression looks at."""
+    if isinstance(part, Atom) and part.op not in ("exists", "absent"):
+        return (part.key,)
+    return part.required if isinstance(part, Expr) else ()
 
 
 def asked(site: Site, counters: Counters, at_end: bool, box: int, *, set_: bool) -> dict[str, int]:
@@ -87,12 +89,7 @@ def _asked(
     elif isinstance(guard, Not):
         _asked(site, guard.child, mode, boxes, keys, set_, found)
     else:
-        names: Sequence[str] = ()
-        if isinstance(guard, Atom) and guard.op not in ("exists", "absent"):
-            names = (guard.key,)
-        elif isinstance(guard, Expr):
-            names = guard.required
-        for name in names:
+        for name in _looked_at(guard):
             axis = keys.get(name)
             if axis is not None and name not in found:
                 mask = axis.present if set_ else axis.absent

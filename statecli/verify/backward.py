@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from statecli.verify.box import BoxSet
 from statecli.verify.calls import Call
 from statecli.verify.counters import NO_COUNTERS, NO_PASS, Counters, Pass
-from statecli.verify.explore import MOST_BOXES, NET, Explorer, Key, strays
+from statecli.verify.explore import MOST_BOXES, NET, Explorer, Key
 from statecli.verify.site import THE_END, Hit, Site
 
 #: A context of an evaluation: the counters in it, and whether it is that of a turn's end.
@@ -173,7 +173,7 @@ class Backward:
                 found.append(hit.box)
             elif target is not None:
                 found += self._into(site.number, (target, NO_PASS), hit.box, hit.route)
-        for target, box in strays(site, outcome.hits):
+        for target, box in site.strays(outcome.hits):
             found += self._into(site.number, (target, NO_PASS), box)
         for rest in outcome.rest if site.state.kind == "user" else ():
             found += self._jumps(site, rest)

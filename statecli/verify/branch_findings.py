@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, Any
 from statecli.verify.branch_replay import BranchReplay
 from statecli.verify.branch_witness import BranchSearch
 from statecli.verify.branches import Branches
+from statecli.verify.findings import RULES
 from statecli.verify.report import Finding, Witness
 from statecli.verify.witness import Goal
 
 if TYPE_CHECKING:
     from statecli.verify.verifier import Verification
-
-#: The kinds of what is looked for in branches, and their rules.
-BRANCH_RULES = {
-    "stuck": "stuck-state", "unset": "read-before-write", "lacking": "read-before-write",
-    "waits": "join-never-satisfied", "open": "end-with-open-branches",
-    "twice": "duplicate-branch",
-}  # fmt: skip
 
 
 def branch_findings(
@@ -30,7 +24,7 @@ def branch_findings(
     runs = BranchSearch(of.sites, of.budget, list(goals)).run() if goals and witnesses else {}
     for goal, values in goals.items():
         name = of.layout.states[goal.site].name
-        found = Finding(BRANCH_RULES[goal.kind], name, -1, "possible", None, values)
+        found = Finding(RULES[goal.kind], name, -1, "possible", None, values)
         if goal in runs:
             run = runs[goal]
             replay = BranchReplay(of.graph, run.root, run.given).run(run.acts)
@@ -55,10 +49,9 @@ def _branch_goals(
             always = (names[number], key) in lists["never_set"]
             guard = kind == "unset"
             yield Goal(kind, number, key), {"key": key, "always": always, "guard": guard}
-    for kind, found in (("waits", coop.waiting), ("open", coop.open_ends), ("twice", coop.twice)):
-        for number, trace in sorted(found.items()):
-            places = tuple(names[n] for n in trace.places if n >= 0)
-            lacking = tuple(names[n] for n in trace.lacking)
-            other = names[trace.state]
-            values: dict[str, object] = {"other": other, "places": places, "lacking": lacking}
-            yield Goal(kind, number), values
+    for number, lacking in sorted(coop.waiting.items()):
+        yield Goal("waits", number), {"lacking": tuple(names[n] for n in lacking)}
+    for number, other in sorted(coop.open_ends.items()):
+        yield Goal("open", number), {"other": names[other]}
+    for number in sorted(coop.twice):
+        yield Goal("twice", number), {}

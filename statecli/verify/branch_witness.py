@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from statecli.model.classes import candidates
 from statecli.verify.branch_replay import Act
+from statecli.verify.branches import placed
 from statecli.verify.site import Site
 from statecli.verify.sites import Budget, Sites
 from statecli.verify.steps import Step, Steps
@@ -165,7 +165,7 @@ class BranchSearch:
         token = node.tokens[place]
         site = self.sites[token.site]
         for key in site.state.reads:
-            if self.steps.lacks(site, key, token.box):
+            if site.lacks(key, token.box):
                 self._reach(Goal("lacking", token.site, key), at, node)
         steps = self.steps.of(token)
         helps = any(step.branches for step in steps)
@@ -191,14 +191,7 @@ class BranchSearch:
         fresh = max(node.names) + 1
         made = tuple(range(fresh, fresh + len(step.branches)))
         names = (*node.names[:place], *made, *node.names[place + 1 :])
-        if step.split:
-            tokens = self.joins.parted(node.tokens, place, step.branches)
-            tokens = tuple(
-                self._marked(token) if name in made else token
-                for name, token in zip(names, tokens, strict=True)
-            )
-        else:
-            tokens = (*node.tokens[:place], *step.branches, *node.tokens[place + 1 :])
+        tokens = placed(self.joins, node.tokens, place, step)
         ready = [
             name
             for name, token in zip(names, tokens, strict=True)
@@ -215,12 +208,6 @@ class BranchSearch:
         live = tuple(name for name in (*queue, *ready) if name in names)
         return Node(tidied(tokens), names, live, at, act)
 
-    def _marked(self, token: Token) -> Token:
-        """A branch that has just split off has seen the state that it came into."""
-        if "join" in self.layout.states[token.site].settings:
-            return token
-        return token._replace(seen=(*token.seen[:-1], token.seen[-1] | 1 << token.site))
-
     # --- in words of the kernel -----------------------------------------------------------------
 
     def _way(self, site: Site, step: Step) -> int:
@@ -228,14 +215,9 @@ class BranchSearch:
 
     def _writes(self, site: Site, step: Step) -> dict[str, Any]:
         """What the body writes, with a value of each class."""
-        state, found = site.state, dict[str, Any]()
+        typed, found = site.state.kind == "user", dict[str, Any]()
         for effect in step.effects:
             axis = effect.axis
             number = (step.box >> axis.at & axis.all).bit_length() - 1
-            found[axis.name] = axis.line(number) if state.kind == "user" else axis.sample(number)
-        if state.kind == "user" and len(state.writes) != 1:
-            return found
-        for key in state.writes if state.kind != "decision" else ():
-            if key not in found and key not in site.domain.implicit:
-                found[key] = candidates(self.layout.graph.fields.get(key), [])[0]
-        return found
+            found[axis.name] = axis.line(number) if typed else axis.sample(number)
+        return site.written(found)

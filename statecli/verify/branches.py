@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from statecli.kernel.joins import merge_of
 from statecli.model.code import STRATEGY
@@ -21,14 +20,6 @@ from statecli.verify.tokens import Configuration, Joins, Token, tidied
 MOST_CONFIGURATIONS = 50_000
 #: Nor more than this where there are more branches in each round: it is undecided anyway.
 MOST_ROUNDS = 4_000
-
-
-class Trace(NamedTuple):
-    """A configuration in which something is wrong: the states where the branches are."""
-
-    state: int
-    places: tuple[int, ...]
-    lacking: tuple[int, ...] = ()
 
 
 class Branches:
@@ -43,9 +34,12 @@ class Branches:
         #: A run with more branches than this is not followed: they become more in each round.
         self.most = 2 + sum(len(s.transitions) for s in self.layout.states if s.fans_out)
         self.entered: set[int] = set()
-        self.waiting: dict[int, Trace] = {}
-        self.open_ends: dict[int, Trace] = {}
-        self.twice: dict[int, Trace] = {}
+        #: Where branches wait in vain, and for those of which states.
+        self.waiting: dict[int, tuple[int, ...]] = {}
+        #: Where a run ends, and a state in which another branch then is.
+        self.open_ends: dict[int, int] = {}
+        #: Where two branches meet that nothing joins.
+        self.twice: set[int] = set()
         self.seen = 0
         self.complete = True
         self.more_and_more = False
@@ -79,22 +73,19 @@ class Branches:
     def _judge(self, now: Configuration) -> None:
         joins = self.joins
         self.entered.update(token.site for token in now if token.site >= 0)
-        places = tuple(token.site for token in now)
-        ended = [token for token in now if joins.ended(token)]
         open_ = [token for token in now if not joins.ended(token)]
         other = joins.still_open(now)
-        for token in ended if other is not None else ():
-            if token.site >= 0 and other is not None:
-                self.open_ends.setdefault(token.site, Trace(other.site, places))
+        if other is not None:
+            for token in now:
+                if token.site >= 0 and joins.ended(token):
+                    self.open_ends.setdefault(token.site, other.site)
         counts: dict[int, int] = {}
         for token in open_:
             if "join" not in self.layout.states[token.site].settings:
                 counts[token.site] = counts.get(token.site, 0) + 1
-        for site, count in counts.items():
-            if count > 1:
-                self.twice.setdefault(site, Trace(site, places))
+        self.twice.update(site for site, count in counts.items() if count > 1)
         for site, lacking in joins.in_vain(now).items():
-            self.waiting.setdefault(site, Trace(site, places, lacking))
+            self.waiting.setdefault(site, lacking)
 
     def _after(self, now: Configuration) -> Iterator[Configuration]:
         if self.steps.coop and self.joins.failed(now):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from statecli.verify.asking import asked, tied
@@ -18,8 +18,6 @@ from statecli.verify.sites import Budget, Sites
 MOST_BOXES = 2000
 #: So many pieces of one evaluation (two to the power of this) cost an expansion more.
 FREE_PIECES = 4
-
-
 #: So many boxes of those in which a route is the first to hold are kept to show some.
 MOST_SHOWN = 64
 
@@ -39,20 +37,6 @@ class Move(NamedTuple):
 NET, JUMP = -1, -2
 
 
-def strays(site: Site, hits: Iterable[Hit]) -> Iterator[tuple[int, int]]:
-    """Where a model that names no option leads: to `on_invalid`, if it is a target of the state.
-    Each with the box of what leads there."""
-    open_ = [hit for hit in hits if site.routes[hit.route].guard is None]
-    if len({site.targets[hit.route] for hit in open_}) < 2:
-        return
-    for key, name in site.state.jumps:
-        if key == "on_invalid":
-            target = site.layout.index.get(name)
-            if target is not None and target in site.targets:
-                for box in dict.fromkeys(hit.box for hit in open_):
-                    yield target, box
-
-
 class Explorer:
     """One environment. `entries` are the boxes with which each state is entered."""
 
@@ -64,7 +48,6 @@ class Explorer:
         self.coop = coop
         self.entries: dict[Key, BoxSet] = {}
         self.rests: dict[int, dict[Counters, BoxSet]] = {}
-        #: For each state the places of the routes that are once the first to hold.
         #: By state the routes that were the first to hold, each with (some of) the boxes of where.
         self.first: dict[int, dict[int, list[int]]] = {}
         #: The moves that are not made since the pass was there, or (`too_long`) is too long.
@@ -98,10 +81,7 @@ class Explorer:
         """Begin where a run may begin. A plan state that begins one is not evaluated yet."""
         for name in self.layout.graph.roots():
             number = self.layout.index[name]
-            box = self.layout.start(number, coop=self.coop)
-            axis = self.layout.domain.visited.get(name)
-            if axis is not None:
-                box = box & ~axis.group | 2 << axis.at
+            box = self.sites.start(number, coop=self.coop)
             if self.layout.states[number].is_plan:
                 self.begun[number] = box
                 self.begin(number, [box])
@@ -225,7 +205,7 @@ class Explorer:
         outcome = site.evaluate(counters, at_end, box)
         self.budget.used += (len(outcome.hits) + len(outcome.rest)) >> FREE_PIECES
         for hit in outcome.hits:
-            self._took(site, counters, hit, visited, at_end, work)
+            self._took(site, hit, visited, at_end, work)
         for rest in outcome.rest:
             if at_end:
                 self._at_turn_end(site, counters, rest)
@@ -236,7 +216,6 @@ class Explorer:
     def _took(
         self,
         site: Site,
-        counters: Counters,
         hit: Hit,
         visited: Pass | None,
         at_end: bool,
@@ -340,7 +319,7 @@ class Explorer:
         if site.custom:
             self._custom(site, written)
         elif not self.coop:
-            for target, stray in strays(site, outcome.hits):
+            for target, stray in site.strays(outcome.hits):
                 self._exit(target, NO_PASS, JUMP, stray)
         if site.state.kind == "user" and not self.coop:
             for rest in outcome.rest:  # what was typed stays, though it leads nowhere
@@ -394,8 +373,7 @@ class Explorer:
         if not self.coop:
             return
         for key in site.state.reads:
-            axis = self.layout.domain.keys.get(key)
-            if axis is not None and key not in site.own and box & (axis.absent << axis.at):
+            if site.lacks(key, box):
                 self.lacking.add((site.number, key))
 
     # --- what came of it ------------------------------------------------------------------------
@@ -420,9 +398,3 @@ class Explorer:
     @property
     def entered(self) -> set[int]:
         return {number for number, _ in self.entries}
-
-    def boxes_of(self, number: int) -> Iterator[int]:
-        """Every box with which a state is entered."""
-        for (at, _), boxes in self.entries.items():
-            if at == number:
-                yield from boxes

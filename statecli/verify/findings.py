@@ -10,15 +10,18 @@ from statecli.verify.counters import NO_PASS
 from statecli.verify.explore import Key
 from statecli.verify.replay import Act, Replay
 from statecli.verify.report import Finding, Witness
-from statecli.verify.witness import Goal, Path, Search, box_of
+from statecli.verify.snapshot_box import box_of
+from statecli.verify.witness import Goal, Path, Search
 
 if TYPE_CHECKING:
     from statecli.verify.verifier import Verification
 
-#: The rule of each kind of goal.
+#: The rule of each kind of goal; the last three are of several branches.
 RULES = {
     "stuck": "stuck-state", "rescued": "rescued-by-safety-net", "tie": "priority-tie-overlap",
     "unset": "read-before-write", "lacking": "read-before-write", "enter": "no-way-out",
+    "waits": "join-never-satisfied", "open": "end-with-open-branches",
+    "twice": "duplicate-branch",
 }  # fmt: skip
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from statecli.kernel.order import following, routes_of
-from statecli.model.graph import END, Graph, State
-from statecli.model.guard import Complete, walk
+from statecli.model.graph import Graph, State
 from statecli.model.guard import reads as guard_reads
 from statecli.verify.box import Frame
 from statecli.verify.domain import Axis, Domain
@@ -220,16 +219,6 @@ class Layout:
         return known
 
 
-def asks_completion(graph: Graph, state: State) -> bool:
-    """Whether some route of a state is about all its tasks being done."""
-    return any(
-        isinstance(part, Complete)
-        for way in routes_of(graph, state.name)
-        if way.guard is not None
-        for part in walk(way.guard)
-    )
-
-
 def _reverse_postorder(successors: Sequence[Sequence[int]], roots: Sequence[int]) -> list[int]:
     """The states that some path reaches, each before those that come after it (but for cycles)."""
     seen = bytearray(len(successors))
@@ -288,6 +277,3 @@ def components(successors: Sequence[Sequence[int]]) -> list[int]:
                     parent = todo[-1][0]
                     low[parent] = min(low[parent], low[node])
     return owner
-
-
-__all__ = ["END", "Layout", "asks_completion", "components"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from statecli.kernel.apply import apply, resets
+from statecli.kernel.apply import apply
 from statecli.kernel.calls import Plan
 from statecli.kernel.change import change
 from statecli.kernel.choose import Ask, Take, choose, view_of
@@ -354,6 +354,3 @@ def _way(graph: Graph, body: Chose) -> str:
     if body.number < len(state.transitions):
         return f"transitions[{body.number}]"
     return "implicit:next"
-
-
-__all__ = ["Act", "Moment", "Replay", "resets"]

@@ -6,12 +6,13 @@ over boxes: where each route is the first that holds, what a call makes of a box
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from statecli.kernel.limits import limit
 from statecli.kernel.order import routes_of
+from statecli.model.classes import candidates
 from statecli.model.graph import END, FUNCTION, Transition
 from statecli.model.guard import Atom, Expr, Turns, reads, walk
 from statecli.verify.asking import foreign, possible_ties
@@ -336,14 +337,9 @@ class Site:
 
     def _body(self, coop: bool) -> Iterator[Effect]:
         state, keys = self.state, self.domain.keys
-        names: Sequence[str] = [key for key in state.writes if key not in self.domain.implicit]
+        names: Sequence[str] = self._said_writes
         if not state.tells_writes:
             names = [key for key in keys if self.custom or self._may_hold(key)]
-        elif (state.kind == "user" and len(state.writes) != 1) or state.kind in (
-            "terminal",
-            "decision",
-        ):
-            names = ()
         for key in dict.fromkeys(names):
             axis = keys.get(key)
             if axis is not None and self.live_now >> axis.number & 1:
@@ -353,6 +349,39 @@ class Site:
                     values = axis.spoken(surely=coop)
                 outcomes = [values | kept << at for at in range(axis.size)]
                 yield Effect(axis, outcomes)
+
+    @property
+    def _said_writes(self) -> Sequence[str]:
+        """Of the fields that the state says it writes those that its kind does write."""
+        state = self.state
+        if state.kind in ("terminal", "decision"):
+            return ()
+        if state.kind == "user" and len(state.writes) != 1:
+            return ()
+        return [key for key in state.writes if key not in self.domain.implicit]
+
+    def written(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What a body writes: these values, and one for each field that makes no difference."""
+        fields = self.graph.fields
+        others = [key for key in self._said_writes if key not in values]
+        return {**values, **{key: candidates(fields.get(key), [])[0] for key in others}}
+
+    def lacks(self, key: str, box: int) -> bool:
+        """Whether a field that the body reads, and does not write itself, may not be there."""
+        axis = self.domain.keys.get(key)
+        return axis is not None and key not in self.own and bool(box & (axis.absent << axis.at))
+
+    def strays(self, hits: Iterable[Hit]) -> Iterator[tuple[int, int]]:
+        """Where a model that names no option leads: to `on_invalid`, if it is a target of the
+        state. Each with the box of what leads there."""
+        open_ = [hit for hit in hits if self.routes[hit.route].guard is None]
+        if len({self.targets[hit.route] for hit in open_}) < 2:
+            return
+        for key, name in self.state.jumps:
+            target = self.layout.index.get(name)
+            if key == "on_invalid" and target is not None and target in self.targets:
+                for box in dict.fromkeys(hit.box for hit in open_):
+                    yield target, box
 
     def _is_open(self) -> bool:
         """Whether a function may take care itself that one of its ways holds: not where they look

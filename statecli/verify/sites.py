@@ -114,6 +114,12 @@ class Sites:
             for state, owner in zip(states, self._owner, strict=True)
         ]
 
+    def start(self, number: int, *, coop: bool) -> int:
+        """The box of all runs that begin in a state, which is visited with that."""
+        box = self.layout.start(number, coop=coop)
+        axis = self.layout.domain.visited.get(self.layout.states[number].name)
+        return box if axis is None else box & ~axis.group | 2 << axis.at
+
     def arrive(self, source: int, target: int, box: int) -> Iterator[int]:
         """A box of `source` as boxes of `target`, which forgets its last visit if it says so."""
         keep, given = self.layout.edge(source, target)

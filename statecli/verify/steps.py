@@ -9,7 +9,6 @@ from typing import NamedTuple
 from statecli.verify.asking import asked, asked_by_all
 from statecli.verify.calls import Effect
 from statecli.verify.counters import NO_COUNTERS
-from statecli.verify.explore import strays
 from statecli.verify.site import THE_END, Site
 from statecli.verify.tokens import Joins, Token
 
@@ -119,7 +118,7 @@ class Steps:
                 for step in self._to(token, target, site.routes[at].group, passed, at):
                     yield step._replace(box=box)
         if not self.coop:
-            for target, box in strays(site, outcome.hits):
+            for target, box in site.strays(outcome.hits):
                 yield from self._to(token, target, "", box, -1)
         if outcome.rest and not site.custom:
             for rest in outcome.rest:
@@ -202,13 +201,8 @@ class Steps:
 
     def _look_at_reads(self, site: Site, box: int) -> None:
         for key in site.state.reads if self.coop else ():
-            if self.lacks(site, key, box):
+            if site.lacks(key, box):
                 self.lacking.add((site.number, key))
-
-    def lacks(self, site: Site, key: str, box: int) -> bool:
-        """Whether a field that a body reads may not be there."""
-        axis = self.layout.domain.keys.get(key)
-        return axis is not None and key not in site.own and bool(box & (axis.absent << axis.at))
 
 
 def _written_only(effect: Effect) -> Effect:

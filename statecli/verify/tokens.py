@@ -155,10 +155,17 @@ class Joins:
     def entering(self, token: Token, target: int, group: str, box: int, *, jump: bool) -> Token:
         """A branch that comes into a state."""
         seen = token.seen
-        if self.seen and seen and "join" not in self.layout.states[target].settings:
-            seen = (*seen[:-1], seen[-1] | 1 << target)
+        if seen:
+            seen = (*seen[:-1], seen[-1] | self._mark(target))
         source = -1 if jump else token.site
         return Token(target, source, group or DEFAULT, box, token.splits, token.written, seen)
+
+    def _mark(self, site: int) -> int:
+        """What a branch remembers of a state that it has come into: one that says how branches
+        meet there may be seen by several."""
+        if site == THE_END or "join" in self.layout.states[site].settings:
+            return 0
+        return 1 << site
 
     def parted(self, now: Configuration, at: int, children: Iterable[Token]) -> Configuration:
         """The branches once one of them has split."""
@@ -168,7 +175,7 @@ class Joins:
             child._replace(
                 splits=(*child.splits, new),
                 written=(*child.written, 0),
-                seen=(*child.seen, 0) if self.seen else (),
+                seen=(*child.seen, self._mark(child.site)) if self.seen else (),
             )
             for child in children
         )

@@ -11,14 +11,11 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from statecli.kernel.tasks import record
 from statecli.model.classes import ABSENT, candidates
 from statecli.model.graph import Deliverable
-from statecli.model.snapshot import Snapshot
 from statecli.verify.asking import asked, tied
 from statecli.verify.calls import Call
 from statecli.verify.counters import NO_COUNTERS, NO_PASS, Counters, Pass
-from statecli.verify.domain import Axis, Domain
 from statecli.verify.explore import NET
 from statecli.verify.replay import Act
 from statecli.verify.site import THE_END, Site
@@ -102,10 +99,7 @@ class Search:
     def run(self) -> dict[Goal, Path]:
         for name in self.layout.graph.roots():
             number = self.layout.index[name]
-            box = self.layout.start(number, coop=True)
-            axis = self.layout.domain.visited.get(name)
-            if axis is not None:
-                box = box & ~axis.group | 2 << axis.at
+            box = self.sites.start(number, coop=True)
             plan = self.layout.states[number].is_plan
             self._add(Node(number, box, Counters(open=True) if plan else None, NO_PASS, -1, None,
                            box, STAYS))  # fmt: skip
@@ -353,14 +347,8 @@ class Search:
                     value = axis.other(number, value)
             writes[axis.name] = value
         if call.kind == "body":
-            for key in site.state.writes:
-                if site.state.kind == "user" and len(site.state.writes) != 1:
-                    break
-                if key not in writes and key not in site.domain.implicit:
-                    field = self.layout.graph.fields.get(key)
-                    writes[key] = candidates(field, [])[0]
             way = site.routes[route].number if route >= 0 else -1
-            acts.append(Act("body", site.state.name, writes, way))
+            acts.append(Act("body", site.state.name, site.written(writes), way))
         elif call.kind in ("set", "again"):
             acts.append(Act("set", call.what, writes[call.what]))
         elif call.kind == "give":
@@ -403,47 +391,3 @@ def _single(groups: list[int], box: int) -> int:
         here = box & group
         found |= here & -here
     return found
-
-
-def box_of(sites: Sites, number: int, snapshot: Snapshot) -> int:
-    """The box of exactly the values that a run has in a state; 0 where they are of no class."""
-    site = sites[number]
-    domain, layout = site.domain, site.layout
-    box = layout.frame.full & ~layout.cover[number]
-    for axis in layout.axes[number]:
-        mask = 1
-        key = axis.name
-        if key in domain.keys and domain.keys[key] is axis:
-            mask = axis.class_of(snapshot.data[key]) if key in snapshot.data else 0
-            if key not in snapshot.data:
-                mask = 1 << _passed_over(domain, axis, snapshot)
-        else:
-            mask = _bit(site, axis, snapshot)
-        if not mask:
-            return 0
-        box |= mask << axis.at
-    return box
-
-
-def _passed_over(domain: Domain, axis: Axis, snapshot: Snapshot) -> int:
-    way = 0
-    for (state, task), done in domain.done.items():
-        if done.axis is axis and done.fold and f"{state}/{task}" in snapshot.tasks:
-            way |= done.fold
-    return way
-
-
-def _bit(site: Site, axis: Axis, snapshot: Snapshot) -> int:
-    """The class of a task's axis (or of that of a visit)."""
-    domain = site.domain
-    for (name, task), done in domain.done.items():
-        if done.axis is axis:
-            state = site.graph.states[name]
-            found = next(one for one in state.tasks if one.id == task)
-            status = snapshot.tasks.get(record(state, found))
-            if status is not None:
-                return 4 if axis.size == 3 and status == "completed" else 2
-            given = done.gives and all(item.key in snapshot.data for item in found.needed)
-            return 2 if given else 1
-    visited = snapshot.work.visited
-    return 2 if any(seen is axis and n in visited for n, seen in domain.visited.items()) else 1
