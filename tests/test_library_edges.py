@@ -497,6 +497,13 @@ def test_a_member_of_an_enum_that_nobody_has_loaded_is_its_value(tmp_path: Path)
     assert Run.load(json.loads(text), graph).data["color"] == "r"
 
 
+def test_a_member_that_an_enum_has_no_more_is_its_value() -> None:
+    graph = _two(_nothing)
+    run = Run(graph, data={"color": _Color.RED})
+    text = json.dumps(run.dump()).replace('"r"', '"gone"')
+    assert Run.load(json.loads(text), graph).data["color"] == "gone"
+
+
 DAMAGED: tuple[Any, ...] = (
     7,
     None,

@@ -46,13 +46,17 @@ def _moment_of(told: Any) -> datetime:
 
 
 def _member(module: str, name: str, value: Any) -> Any:
-    """The member of an Enum that the program has loaded; its value where it has not. Nothing is
-    imported: a store says no more than what something is called."""
+    """The member of an Enum that the program has loaded; its value where it has not, or where the
+    Enum has no such member any more. Nothing is imported: a store says no more than what something
+    is called."""
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = vars(found).get(part) if hasattr(found, "__dict__") else None
     if isinstance(found, type) and issubclass(found, Enum):
-        return found(value)
+        try:
+            return found(value)
+        except Exception:  # also of its own `_missing_`
+            return value
     return value
 
 
