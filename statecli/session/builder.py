@@ -129,7 +129,7 @@ class GraphBuilder:
             unknown = options.keys() - {"group", "state_filter", _PLACE}
             if unknown or any(not isinstance(item, When | Mapping) for item in more):
                 raise ValueError(f"a transition is (from, to, when, {{group, state_filter}}), not "
-                                 f"{(source, target, *more)!r}")  # fmt: skip
+                                 f"{(source, target, *more)!r}{_meant(more)}")  # fmt: skip
             self._transitions.append(_Way(sources, target, guard, options,
                                           options.get(_PLACE, (call, number))))  # fmt: skip
         return self
@@ -222,6 +222,16 @@ def _check_groups(graph: Graph) -> None:
                 raise ValueError(f"the transition from '{state.name}' to '{route.target}' is of "
                                  f"the group '{route.group}', and '{route.target}' joins nothing "
                                  f"(with_join('{route.target}'))")  # fmt: skip
+
+
+def _meant(more: Sequence[Any]) -> str:
+    """What to write in place of a condition that is none of ours."""
+    for item in more:
+        if isinstance(item, str):
+            return f": a condition in words is expr({item!r})"
+        if callable(item):
+            return ": a condition is when(field=value) or expr('...'), no function"
+    return ""
 
 
 def _name_of(function: Any) -> str:
