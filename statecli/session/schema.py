@@ -48,8 +48,18 @@ def _hints(schema: Any) -> Mapping[str, Any]:
         raise TypeError(
             f"{schema.__name__}: {error}; the types of a schema have to be defined in its module"
         ) from None
-    own = getattr(schema, "__dataclass_fields__", hints)
-    return {name: hint for name, hint in hints.items() if name in own}
+    own = _own(schema)
+    return {name: hint for name, hint in hints.items() if own is None or name in own}
+
+
+def _own(schema: Any) -> Mapping[str, Any] | None:
+    """The fields of a dataclass by name, without what is of the class or for its constructor only;
+    None where it is none."""
+    if not hasattr(schema, "__dataclass_fields__"):
+        return None
+    import dataclasses
+
+    return {item.name: item for item in dataclasses.fields(schema)}
 
 
 def _field(schema: Any, name: str, hint: Any) -> Field:
@@ -100,8 +110,8 @@ def _default(schema: Any, name: str) -> _Default:
         if found is None or found.is_required():
             return _Default(has=False)
         return _Default(True, found.get_default(call_default_factory=True))
-    own = getattr(schema, "__dataclass_fields__", {}).get(name)
-    if own is not None:
+    own = (_own(schema) or {}).get(name)
+    if own is not None and own.init:  # else it makes that itself, perhaps of other fields
         import dataclasses
 
         if own.default is not dataclasses.MISSING:

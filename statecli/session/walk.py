@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from statecli.kernel.given import copied, fields_of, unmodelled
+from statecli.kernel.given import fields_of, kept_values
 from statecli.kernel.reducers import first_data
 from statecli.kinds.step import closing
 from statecli.model.event import Body, Edited, Event, Filtered
@@ -51,7 +51,7 @@ class Walk(Stepping):
         if data is not None and not isinstance(data, Mapping):
             self._body.data_type = self._body.data_type or type(data)
         kind = self._body.data_type
-        values = {key: unmodelled(copied(value), kind) for key, value in given.items()}
+        values = kept_values(given, kind)
         self._session = OwnSession.start(
             graph,
             store if store is not None else MemoryStore(),
@@ -150,8 +150,8 @@ class Walk(Stepping):
             raise RuntimeError("a body changes the data by what it gives back")
         held = first_data(self.graph, values)
         token = self._session.snapshot.token
-        kind = self._body.data_type
-        bodies: list[Body] = [Edited(key, unmodelled(copied(held[key]), kind)) for key in values]
+        told = kept_values({key: held[key] for key in values}, self._body.data_type)
+        bodies: list[Body] = [Edited(key, value) for key, value in told.items()]
         if forgets:
             kept = [key for key in (*self.data, *values) if key not in forgets]
             bodies.append(Filtered(token.id, token.state, tuple(dict.fromkeys(kept))))
