@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn, SupportsIndex
 
-from statecli.engine.advance import Custom, Stop, reason
+from statecli.engine.advance import Custom, Stop
+from statecli.engine.reason import reason
 from statecli.kernel.branches import view
 from statecli.kernel.move import move
 from statecli.kernel.recorder import Recorder
@@ -16,6 +17,7 @@ from statecli.model.graph import FUNCTION, WAITING_KINDS, Graph, State
 from statecli.model.ports import ModelError, Provider
 from statecli.model.snapshot import Snapshot
 from statecli.session.alone import Alone
+from statecli.session.arguments import checked, inputs_of
 from statecli.session.data import Data
 from statecli.session.function import FunctionBody, is_async
 from statecli.session.halts import Halts
@@ -66,6 +68,7 @@ class Stepping:
         traces: bool,
         hooks: Sequence[Hooks],
     ) -> None:
+        checked(graph, provider, hooks)
         self.graph = graph
         self.task_id = task_id
         self.trace_transitions = traces
@@ -77,7 +80,7 @@ class Stepping:
         )
         self._world = Alone(provider)
         self._body = FunctionBody(self, graph)
-        self._custom = Custom({FUNCTION: self._body})
+        self._custom = Custom({FUNCTION: self._body}, failed=self._raised)
         self._to = Recorder(graph, Snapshot())
         self._begun: dict[int, str] = {}
         self._after: dict[int, Mapping[str, Any]] = {}
@@ -89,6 +92,14 @@ class Stepping:
         self._stopped: dict[int, Step] = {}  # other branches may go on after it, for some rounds
         self._stops: dict[int, Failed | Limited] = {}
         self._busy = False
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Two objects would write into one run, or a half of it would be left."""
+        raise TypeError("a run is neither copied nor pickled: fork() makes another one, and what "
+                        "dump() gives, or a store, can be read anywhere")  # fmt: skip
+
+    def _raised(self, token: int, error: Exception) -> None:
+        self._body.errors[token] = error
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -207,8 +218,8 @@ class Stepping:
         if self.status != "running" or not self._session.snapshot.branches:
             self._stop, self._stopped = None, {}
         state = self.graph.states[self.state]
+        self._inputs = inputs_of(inputs)
         said = _line(state, inputs)
-        self._inputs = inputs or {}
         self._body.inputs, self._body.results, self._body.errors = self._inputs, {}, {}
         if state.kind == FUNCTION:
             self._body.check(state, self._inputs)

@@ -6,18 +6,19 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from statecli.kernel.given import fields_of, kept_values
+from statecli.kernel.given import kept_values
 from statecli.kernel.reducers import first_data
 from statecli.kinds.step import closing
 from statecli.model.event import Body, Edited, Event, Filtered
 from statecli.model.graph import Graph
+from statecli.model.nearest import did_you_mean
 from statecli.model.ports import Provider, Store
+from statecli.session.arguments import data_of, store_of
 from statecli.session.halts import halts_of
 from statecli.session.hooks import Hooks
 from statecli.session.saved import OwnSession, opened, restored, rows_of
 from statecli.session.spans import RESET, STEP, Span, task_of
 from statecli.session.stepping import RunError, Step, Stepping, Stuck
-from statecli.store.memory import MemoryStore
 from statecli.store.rows import from_json, in_json, line
 
 if TYPE_CHECKING:
@@ -47,14 +48,14 @@ class Walk(Stepping):
         hooks: Sequence[Hooks] = (),
     ) -> None:
         self._set_up(graph, provider, task_id, trace_transitions, hooks)
-        given = fields_of(data) if data is not None else {}
+        given = data_of(data)
         if data is not None and not isinstance(data, Mapping):
             self._body.data_type = self._body.data_type or type(data)
         kind = self._body.data_type
         values = kept_values(given, kind)
         self._session = OwnSession.start(
             graph,
-            store if store is not None else MemoryStore(),
+            store_of(store),
             data=values,
             run=task_id or "",
             custom=self._custom,
@@ -132,6 +133,9 @@ class Walk(Stepping):
     def _go(self, state: str, name: str) -> None:
         if self._busy:
             raise RuntimeError("a body names its next state by its answer, not by a transition")
+        if state not in self.graph.states:
+            hint = did_you_mean(state, self.graph.states)
+            raise KeyError(f"no state is named '{state}'" + (f" ({hint})" if hint else ""))
         if self._spans is not None:
             task_of(self)
         before = self.state
@@ -262,7 +266,7 @@ class Walk(Stepping):
         of this graph."""
         rows = rows_of(saved, graph)
         task, traces = saved.get("task_id"), bool(saved.get("trace_transitions"))
-        kept = store if store is not None else MemoryStore()
+        kept = store_of(store)
         if not rows:
             data = from_json(saved.get("state_machine_data"))
             run = cls(graph, provider=provider, store=kept, data=data, task_id=task,
