@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field
 
 from statecli import GraphBuilder, Hooks, Run, aio, expr, load, when
 from statecli.model.graph import Graph
+from statecli.model.ports import Batch
 from statecli.model.unable import Unable
 from statecli.session.walk import RunError, Stuck
 from statecli.store.memory import MemoryStore
@@ -812,3 +813,35 @@ def test_graphs_say_in_a_line_what_they_are() -> None:
 def test_a_store_in_memory_is_no_file_of_that_name() -> None:
     with pytest.raises(Unable, match="would be a file"):
         SqliteStore(":memory:")
+
+
+# --- stores that fail --------------------------------------------------------------------------
+
+
+class _Full(MemoryStore):
+    """A disk that is full for a while."""
+
+    full = False
+
+    def append(self, run: str, batch: Batch) -> None:
+        if self.full:
+            raise OSError("disk full")
+        super().append(run, batch)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("kind", ["plain", "async", "stream"])
+def test_a_store_that_fails_is_no_fault_of_the_body(kind: str, times: int) -> None:
+    """Its error comes out as it is, nothing has happened, and the step can be taken later."""
+    store = _Full()
+    run = Run(_chain(_bodies()[kind]), store=store)
+    run.step()
+    store.full = True
+    for _ in range(times):
+        with pytest.raises(OSError, match=r"^disk full$"):
+            run.step()
+        assert (run.status, run.state, dict(run.data)) == ("running", "two", {"n": 1})
+    store.full = False
+    run.run()
+    assert run.data == {"n": 3}
+    assert Run.resume(run.graph, store, run.id).data == {"n": 3}

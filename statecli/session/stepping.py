@@ -144,14 +144,12 @@ class Stepping:
         to.snapshot, to.bodies = snapshot, []
         self._busy = True
         try:
-            result = self._body.plain(to, state)
-            options = move(to, token.id, state, by="order")
-            if options is not None:
-                names = ", ".join(route.target for route in options.routes)
-                raise ModelError(f"nobody is there to choose among {names}")
+            result = self._ran(to, token.id, state)
             session.keep(to.bodies, to.snapshot)
-        except Exception as error:
+        except NotPlain as error:
             raise self._refused(state.name, error) from error
+        except Exception:  # of the body, as it is told; or the store's own, which is not its fault
+            raise
         except BaseException:  # Ctrl-C and the like
             session.struck({})
             raise
@@ -163,6 +161,18 @@ class Stepping:
             raise Stuck(f"{state.name}: {self._why(last)}", step)
         self._last = step
         return step
+
+    def _ran(self, to: Recorder, token: int, state: State) -> Any:
+        """The result of a plain body; its delta and the way that it goes on are recorded."""
+        try:
+            result = self._body.plain(to, state)
+            options = move(to, token, state, by="order")
+            if options is not None:
+                names = ", ".join(route.target for route in options.routes)
+                raise ModelError(f"nobody is there to choose among {names}")
+        except Exception as error:
+            raise self._refused(state.name, error) from error
+        return result
 
     def _refused(self, name: str, error: Exception) -> RunError:
         """Record that a body failed: the data is as it was before."""
