@@ -815,6 +815,46 @@ def test_a_store_in_memory_is_no_file_of_that_name() -> None:
         SqliteStore(":memory:")
 
 
+# --- streams that are left early ---------------------------------------------------------------
+
+
+def _pieces(kind: str, made: list[int]) -> Any:
+    def plain(data: Any) -> Any:
+        for number in range(3):
+            made.append(number)
+            yield f"{number}"
+        yield {"n": 1}
+
+    async def at_once(data: Any) -> Any:
+        for piece in plain(data):
+            yield piece
+
+    async def waits(data: Any) -> Any:
+        for piece in plain(data):
+            yield piece
+            await asyncio.sleep(0)
+
+    return {"plain": plain, "at once": at_once, "waits": waits}[kind]
+
+
+@pytest.mark.parametrize("hooks", [[], [Hooks()]], ids=["none", "hooks"])
+@pytest.mark.parametrize("taken", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["plain", "at once", "waits"])
+def test_a_stream_that_is_left_early_leaves_nothing_behind(
+    kind: str, taken: int, hooks: list[Hooks]
+) -> None:
+    """However near to its end the body was: nothing runs ahead of what was asked for."""
+    made: list[int] = []
+    run = Run(_two(_pieces(kind, made)), hooks=hooks)
+    stream = run.stream_result()
+    assert [next(stream) for _ in range(taken)] == ["0", "1", "2"][:taken]
+    stream.close()  # type: ignore[attr-defined]
+    assert made == list(range(taken))
+    assert (run.state, dict(run.data)) == ("a", {})
+    assert list(run.stream_result()) == ["0", "1", "2"]
+    assert (run.status, dict(run.data)) == ("ended", {"n": 1})
+
+
 # --- stores that fail --------------------------------------------------------------------------
 
 

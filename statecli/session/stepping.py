@@ -30,7 +30,10 @@ from statecli.store.rows import NotPlain
 _new: Any = tuple.__new__
 
 
-_BUSY = "a step of this run is at work: one thread or task walks it at a time, and no body does"
+_BUSY = (
+    "a step of this run is at work: one thread or task walks it at a time, and no body does; "
+    "a stream that was left early has to be closed first (aclose)"
+)
 
 
 class Step(NamedTuple):
