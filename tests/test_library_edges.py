@@ -512,6 +512,10 @@ def test_what_cannot_be_stored_is_refused_when_it_is_given(
     with pytest.raises(TypeError, match=r"^'field' holds a \w+, which cannot be stored: use"):
         Run(_two(_nothing), store=SqliteStore(tmp_path / "s.db"), data=data)
     assert SqliteStore(tmp_path / "s.db").runs() == []
+    run = Run(_two(_nothing), store=SqliteStore(tmp_path / "s.db"))
+    with pytest.raises(TypeError, match=r"^'field' holds a \w+, which cannot be stored: use"):
+        run.edit(data)
+    assert dict(run.data) == {}
 
 
 @dataclass
