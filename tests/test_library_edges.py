@@ -819,6 +819,16 @@ def test_a_store_in_memory_is_no_file_of_that_name() -> None:
         SqliteStore(":memory:")
 
 
+def test_a_run_that_has_split_has_no_way_back_to_its_beginning_but_undo() -> None:
+    run = Run(_joining(merge={"default": "overwrite"}))
+    run.step()
+    with pytest.raises(RuntimeError, match=r"has split \(into 'one', 'two'\): undo"):
+        run.reset()
+    assert run.undo()
+    run.reset()
+    assert run.state == "s"
+
+
 # --- streams that are left early ---------------------------------------------------------------
 
 

@@ -108,12 +108,17 @@ class Walk(Stepping):
         return self.graph.states[self.state].settings.get("body")
 
     def transition(self, state: str) -> None:
-        """A transition from outside (a signal). KeyError for a state that is not there, ClientError
-        where transitions are traced and there is no task id."""
+        """A transition from outside (a signal); of the branch that stands at `state`, where the run
+        has split. KeyError for a state that is not there, ClientError where transitions are traced
+        and there is no task id."""
         self._go(state, STEP)
 
     def reset(self) -> None:
-        """Back to the initial state; the data stays. What else there is: as `transition`."""
+        """Back to the initial state; the data stays. RuntimeError where the run has split: the
+        other branches would go on. What else there is: as `transition`."""
+        if self._session.snapshot.branches:
+            at = ", ".join(f"'{name}'" for name in self._coming())
+            raise RuntimeError(f"the run has split (into {at}): undo(...) takes that back")
         self._go(self.graph.initial, RESET)
 
     def undo(self, to: int | None = None) -> bool:
