@@ -329,9 +329,10 @@ def fold(text: str) -> str:
 def same(left: object, right: object) -> bool:
     """Equality of model.md 4.2: folded for text, otherwise no coercion (5 is not "5" nor true). A
     member of an Enum is its value: a field of a schema holds that, whatever a body gave."""
-    left, right = plain(left), plain(right)
     if isinstance(left, str) and isinstance(right, str):
         return fold(left) == fold(right)
+    if isinstance(left, Enum) or isinstance(right, Enum):
+        return same(plain(left), plain(right))
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
