@@ -16,7 +16,7 @@ import pdoc
 
 MODULES = (
     "statecli", "statecli.aio", "statecli.agentex", "statecli.arkos", "statecli.burr",
-    "statecli.evofabric", "statecli.store.memory", "statecli.store.sqlite",
+    "statecli.evofabric", "statecli.model.ports", "statecli.store.memory", "statecli.store.sqlite",
 )  # fmt: skip
 
 ROOMS = {"lint": "statecli.lint.linter", "load": "statecli.load.loader"}
@@ -27,7 +27,7 @@ def main(folder: str) -> None:
     warnings.simplefilter("error")
     for name in MODULES:
         module = import_module(name)
-        for public in getattr(module, "__all__", ()):
+        for public in getattr(module, "__all__", None) or _own(module):
             found = getattr(module, public)  # pdoc sees no lazy names
             if inspect.ismodule(found):  # a room that is called as its function
                 found = getattr(import_module(ROOMS[public]), public)
@@ -36,6 +36,13 @@ def main(folder: str) -> None:
             setattr(module, public, found)
     pdoc.render.configure(docformat="markdown", search=True, show_source=False)
     pdoc.pdoc(*MODULES, *(f"!statecli.{room}" for room in ROOMS), output_directory=Path(folder))
+
+
+def _own(module: object) -> list[str]:
+    """The classes that are made in a module."""
+    name = getattr(module, "__name__", "")
+    return [found.__name__ for found in vars(module).values()
+            if inspect.isclass(found) and found.__module__ == name]  # fmt: skip
 
 
 if __name__ == "__main__":

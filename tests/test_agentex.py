@@ -827,3 +827,38 @@ def test_as_the_document_s_loop(tables: Any, actions: list[tuple[str, int]]) -> 
         assert found.dump()["state_machine_data"] == plain.state_machine_data
 
     do(play())
+
+
+class Street(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+    number: int = pydantic.Field(0, alias="houseNumber")
+
+
+class Home(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+    """Other names for its fields, at the top and within."""
+
+    streets: list[Street] = []  # noqa: RUF012 - the model copies it
+    owner: str = pydantic.Field("", alias="ownerName")
+
+
+@dataclasses.dataclass
+class Room:
+    size: int = 1
+
+
+@dataclasses.dataclass
+class House:
+    rooms: list[Room] = dataclasses.field(default_factory=list)
+
+
+@pytest.mark.parametrize(
+    "data", [Home(streets=[Street(houseNumber=5)], ownerName="Ann"), House([Room(7)])]
+)
+def test_data_of_a_class_comes_back_from_a_dump_as_it_was(data: Any) -> None:
+    class Typed(StateMachine[type(data)]):  # type: ignore[misc]
+        async def terminal_condition(self) -> bool:
+            return True
+
+    states = [State(name="s", workflow=NoOpWorkflow())]
+    saved = json.loads(json.dumps(Typed("s", states, state_machine_data=data).dump()))
+    for dumped in (saved, {key: value for key, value in saved.items() if key != "statecli"}):
+        assert do(Typed.load(dumped, states)).state_machine_data == data

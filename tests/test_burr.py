@@ -56,6 +56,15 @@ def add(state: State, by: int, times: int = 1) -> State:
     return state.update(n=state["n"] + by * times)
 
 
+@pytest.mark.parametrize("begins", ["a", "b", "c"])
+def test_it_begins_at_the_entrypoint_wherever_that_stands(begins: str) -> None:
+    builder = ApplicationBuilder().with_actions(a=add, b=add, c=add)
+    app = builder.with_transitions(("a", "b")).with_state(n=0).with_entrypoint(begins).build()
+    step = app.step(inputs={"by": 1})
+    assert step is not None
+    assert step[0].name == begins
+
+
 # --- inputs -----------------------------------------------------------------------------
 
 

@@ -893,10 +893,12 @@ def test_what_cannot_be_stored_fails_the_step(tmp_path: Any) -> None:
 
 
 def test_two_runs_with_one_id(tmp_path: Any) -> None:
-    store = MemoryStore()
-    Run(counter(), data={"n": 0}, store=store, task_id="r")
-    with pytest.raises(ValueError, match="already a run 'r'"):
-        Run(counter(), data={"n": 0}, store=store, task_id="r")
+    for store in (MemoryStore(), SqliteStore(tmp_path / "r.db")):
+        first = Run(counter(), data={"n": 0}, store=store, task_id="r")
+        with pytest.raises(ValueError, match=r"already a run 'r' in the store: Run\.resume goes"):
+            Run(counter(), data={"n": 5}, store=store, task_id="r")
+        first.run()
+        assert Run.resume(counter(), store, "r").data == first.data
 
 
 def test_builders_check_names() -> None:

@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field
 
 from statecli import GraphBuilder, Hooks, Run, aio, expr, load, when
 from statecli.model.graph import Graph
+from statecli.model.ports import Batch
 from statecli.model.unable import Unable
 from statecli.session.walk import RunError, Stuck
 from statecli.store.memory import MemoryStore
@@ -546,6 +547,10 @@ def test_what_cannot_be_stored_is_refused_when_it_is_given(
     with pytest.raises(TypeError, match=r"^'field' holds a \w+, which cannot be stored: use"):
         Run(_two(_nothing), store=SqliteStore(tmp_path / "s.db"), data=data)
     assert SqliteStore(tmp_path / "s.db").runs() == []
+    run = Run(_two(_nothing), store=SqliteStore(tmp_path / "s.db"))
+    with pytest.raises(TypeError, match=r"^'field' holds a \w+, which cannot be stored: use"):
+        run.edit(data)
+    assert dict(run.data) == {}
 
 
 @dataclass
@@ -893,3 +898,85 @@ def test_graphs_say_in_a_line_what_they_are() -> None:
 def test_a_store_in_memory_is_no_file_of_that_name() -> None:
     with pytest.raises(Unable, match="would be a file"):
         SqliteStore(":memory:")
+
+
+def test_a_run_that_has_split_has_no_way_back_to_its_beginning_but_undo() -> None:
+    run = Run(_joining(merge={"default": "overwrite"}))
+    run.step()
+    with pytest.raises(RuntimeError, match=r"has split \(into 'one', 'two'\): undo"):
+        run.reset()
+    assert run.undo()
+    run.reset()
+    assert run.state == "s"
+
+
+# --- streams that are left early ---------------------------------------------------------------
+
+
+def _pieces(kind: str, made: list[int]) -> Any:
+    def plain(data: Any) -> Any:
+        for number in range(3):
+            made.append(number)
+            yield f"{number}"
+        yield {"n": 1}
+
+    async def at_once(data: Any) -> Any:
+        for piece in plain(data):
+            yield piece
+
+    async def waits(data: Any) -> Any:
+        for piece in plain(data):
+            yield piece
+            await asyncio.sleep(0)
+
+    return {"plain": plain, "at once": at_once, "waits": waits}[kind]
+
+
+@pytest.mark.parametrize("hooks", [[], [Hooks()]], ids=["none", "hooks"])
+@pytest.mark.parametrize("taken", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["plain", "at once", "waits"])
+def test_a_stream_that_is_left_early_leaves_nothing_behind(
+    kind: str, taken: int, hooks: list[Hooks]
+) -> None:
+    """However near to its end the body was: nothing runs ahead of what was asked for."""
+    made: list[int] = []
+    run = Run(_two(_pieces(kind, made)), hooks=hooks)
+    stream = run.stream_result()
+    assert [next(stream) for _ in range(taken)] == ["0", "1", "2"][:taken]
+    stream.close()  # type: ignore[attr-defined]
+    assert made == list(range(taken))
+    assert (run.state, dict(run.data)) == ("a", {})
+    assert list(run.stream_result()) == ["0", "1", "2"]
+    assert (run.status, dict(run.data)) == ("ended", {"n": 1})
+
+
+# --- stores that fail --------------------------------------------------------------------------
+
+
+class _Full(MemoryStore):
+    """A disk that is full for a while."""
+
+    full = False
+
+    def append(self, run: str, batch: Batch) -> None:
+        if self.full:
+            raise OSError("disk full")
+        super().append(run, batch)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("kind", ["plain", "async", "stream"])
+def test_a_store_that_fails_is_no_fault_of_the_body(kind: str, times: int) -> None:
+    """Its error comes out as it is, nothing has happened, and the step can be taken later."""
+    store = _Full()
+    run = Run(_chain(_bodies()[kind]), store=store)
+    run.step()
+    store.full = True
+    for _ in range(times):
+        with pytest.raises(OSError, match=r"^disk full$"):
+            run.step()
+        assert (run.status, run.state, dict(run.data)) == ("running", "two", {"n": 1})
+    store.full = False
+    run.run()
+    assert run.data == {"n": 3}
+    assert Run.resume(run.graph, store, run.id).data == {"n": 3}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -142,6 +144,90 @@ def test_collections_of_python_in_a_membership() -> None:
     for several in ([1, 2], (1, 2), {1, 2}, frozenset({1, 2}), range(1, 3)):
         assert holds(when(n__in=several), {"n": 2})
         assert holds(when(n__notin=several), {"n": 3})
+
+
+class Tier(Enum):
+    FREE = "free"
+    VIP = "vip"
+
+
+class Level(Enum):
+    LOW = 1
+    HIGH = 2
+
+
+@dataclass
+class Customer:
+    tier: Tier = Tier.VIP
+    level: Level = Level.HIGH
+    seen: list[Tier] = field(default_factory=lambda: [Tier.VIP])
+
+
+@pytest.mark.parametrize("schema", [None, Customer], ids=["members", "a schema"])
+@pytest.mark.parametrize(
+    "guard",
+    [
+        when(tier=Tier.VIP),
+        when(tier="VIP"),
+        when(tier__ne=Tier.FREE),
+        when(tier__in=[Tier.FREE, Tier.VIP]),
+        when(tier__in={Tier.VIP}),
+        when(tier__notin=(Tier.FREE,)),
+        when(tier__is=Tier.VIP),
+        when(seen__contains=Tier.VIP),
+        when(seen=[Tier.VIP]),
+        when(level=Level.HIGH),
+        when(level__gte=Level.HIGH),
+        when(level__gt=1),
+        expr("tier == 'vip'"),
+        expr("level > 1"),
+    ],
+)
+def test_a_member_of_an_enum_is_its_value(schema: Any, guard: When) -> None:
+    """However it came into the data: a field of a schema keeps the value, any other the member."""
+
+    def sets(data: Any) -> Any:
+        return {"tier": Tier.VIP, "level": Level.HIGH, "seen": [Tier.VIP]}
+
+    builder = GraphBuilder() if schema is None else GraphBuilder().with_schema(schema)
+    built = (
+        builder.with_states(a=sets, b=lambda data: None, c=lambda data: None)
+        .with_transitions(("a", "b", guard), ("a", "c", ~guard))
+        .build()
+    )
+    assert not [found for found in built.lint() if found.rule == "value-not-in-enum"]
+    assert Run(built).run().state == "b"
+
+
+def test_an_enum_without_the_value_is_told() -> None:
+    states: Any = {"a": lambda data: {}, "b": lambda data: {}}
+    built = GraphBuilder().with_schema(Customer).with_states(**states)
+    found = built.with_transitions(("a", "b", when(tier=Level.LOW))).build().lint()
+    assert [one.rule for one in found if one.rule == "value-not-in-enum"]
+
+
+@pytest.mark.parametrize(
+    "composed_by_python",
+    [
+        lambda: when(a=1) and when(b=2),
+        lambda: when(a=1) or when(b=2),
+        lambda: not when(a=1),
+        lambda: default and when(a=1),
+        lambda: bool(expr("a > 1")),
+    ],
+)
+def test_and_or_not_would_lose_a_condition(composed_by_python: Any) -> None:
+    with pytest.raises(TypeError, match=r"compose conditions with & \| ~"):
+        composed_by_python()
+
+
+@pytest.mark.parametrize(
+    ("guard", "said"),
+    [("n > 1", r"is expr\('n > 1'\)"), (lambda data: True, r"when\(field=value\) or expr")],
+)
+def test_what_is_no_condition_says_what_is(guard: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        GraphBuilder().with_transitions(("a", "b", guard))
 
 
 def graph(*ways: Any) -> Graph:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 from statecli.engine.branches import Branches
+from statecli.engine.reason import reason
 from statecli.kernel.limits import limit
 from statecli.kernel.move import move, take
 from statecli.kernel.recorder import Recorder
@@ -36,7 +37,6 @@ from statecli.model.event import (
     Warned,
 )
 from statecli.model.graph import WAITING_KINDS, Graph, State, Transition
-from statecli.model.guard import GuardMissingField
 from statecli.model.ports import AuthRequired, EndOfInput, ModelError, Stopped, Unanswered, World
 from statecli.model.snapshot import Snapshot
 
@@ -48,10 +48,12 @@ _Pieces = AsyncIterator[Delta | None]
 
 
 class Custom(NamedTuple):
-    """Bodies of kinds that are not built in, and which of those kinds wait for the person."""
+    """Bodies of kinds that are not built in, and which of those kinds wait for the person.
+    `failed` hears what was raised in the step of a token, which its event only says in words."""
 
     bodies: Mapping[str, Run] = {}
     waiting: frozenset[str] = frozenset()
+    failed: Callable[[int, Exception], None] | None = None
 
 
 class Engine:
@@ -369,6 +371,8 @@ class Engine:
     def failed(self, name: str, error: Exception) -> None:
         """The run resumes at the same state, or goes to `on_error`."""
         here = self.to.token(self.number).state if self.snapshot.status != "ended" else name
+        if self.custom.failed is not None:
+            self.custom.failed(self.number, error)
         self.to.emit(Failed(self.number, here, reason(error)))
         target = dict(self.graph.states[here].jumps).get("on_error")
         if target is not None and target in self.graph.states:
@@ -378,14 +382,6 @@ class Engine:
             enter(self.to, self.number, target, None, by, "on_error")
             if self.graph.states[target].is_plan:
                 settle(self.to, self.number)
-
-
-def reason(error: Exception) -> str:
-    """Why a body failed, in words: with the kind of the error, where a body in Python raised it."""
-    text = str(error)
-    if text and isinstance(error, ModelError | GuardMissingField):
-        return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def first_state(graph: Graph) -> tuple[str, bool]:

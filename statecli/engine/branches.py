@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from statecli.engine.reason import reason
 from statecli.kernel.branches import in_the_whole, view
 from statecli.kernel.fanin import folded
 from statecli.kernel.filters import whole
@@ -176,8 +177,10 @@ class Branches:
             made = max(self.snapshot.branches) + 1
             body = Joined(made, name, tokens, group, self._strategy(name, group, tokens))
         except Exception as error:
-            why = str(error) if isinstance(error, Misfit) else f"{type(error).__name__}: {error}"
+            why = str(error) if isinstance(error, Misfit) else reason(error)
             self.engine.error = error
+            if self.engine.custom.failed is not None:
+                self.engine.custom.failed(number, error)
             body = Failed(number, name, f"the branches do not fit together: {why}")
         self.to.emit(body)
         if isinstance(body, Failed):

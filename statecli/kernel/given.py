@@ -8,7 +8,7 @@ import functools
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from statecli.kernel.typed import typed_fields
+from statecli.kernel.typed import by_name, dataclass_of, model_of, typed_fields
 from statecli.model.snapshot import Messages
 
 #: Values that need no copy: nobody can change them.
@@ -30,9 +30,9 @@ def _typed(data_type: Any, values: dict[str, Any]) -> Any:
     model = getattr(data_type, "model_fields", None)
     if model is not None:
         return _model(data_type, model, {key: v for key, v in values.items() if key in model})
-    fields = getattr(data_type, "__dataclass_fields__", values)
-    known = {key: value for key, value in values.items() if key in fields}
-    return data_type(**typed_fields(data_type, known))
+    if hasattr(data_type, "__dataclass_fields__"):
+        return dataclass_of(data_type, values)
+    return data_type(**typed_fields(data_type, values))
 
 
 def _model(data_type: Any, fields: Mapping[str, Any], known: dict[str, Any]) -> Any:
@@ -40,13 +40,14 @@ def _model(data_type: Any, fields: Mapping[str, Any], known: dict[str, Any]) -> 
         found = data_type.model_construct()
         # Each is made what its annotation says, by itself, also where the model is frozen.
         for name, value in known.items():
-            found.__dict__[name] = _adapter(data_type, name).validate_python(value)
+            found.__dict__[name] = _adapter(data_type, name).validate_python(value, **by_name())
             found.__pydantic_fields_set__.add(name)
         return found
-    for name, alias in _aliases(data_type):
-        if name in known:
-            known[alias] = known.pop(name)
-    return data_type(**known)
+    if not by_name():
+        for name, alias in _aliases(data_type):
+            if name in known:
+                known[alias] = known.pop(name)
+    return model_of(data_type, known)
 
 
 @functools.cache
@@ -67,6 +68,18 @@ def _adapter(data_type: Any, name: str) -> Any:
     return TypeAdapter(hint)
 
 
+def kept_values(values: Mapping[str, Any], schema: Any = None) -> dict[str, Any]:
+    """Fields as a run keeps them: copies, without models. ValueError for one that nobody can read
+    to its end."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        try:
+            found[key] = unmodelled(copied(value), schema)
+        except RecursionError:
+            raise ValueError(f"'{key}' contains itself, or lists within lists too deep") from None
+    return found
+
+
 def unmodelled(value: Any, schema: Any = None) -> Any:
     """Models in a value as plain data, as deep as lists, tuples and mappings go; dataclasses where
     there is a `schema` that makes them what they were again."""
@@ -78,6 +91,8 @@ def unmodelled(value: Any, schema: Any = None) -> Any:
         return type(value)([unmodelled(item, schema) for item in value])
     if type(value) is dict:
         return {key: unmodelled(item, schema) for key, item in value.items()}
+    if schema is not None and isinstance(value, tuple):  # a named one
+        return tuple([unmodelled(item, schema) for item in value])
     return value
 
 

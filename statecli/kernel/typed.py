@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import inspect
 import types
 from collections.abc import Mapping
 from enum import Enum
@@ -31,6 +33,7 @@ def _makes(hint: Any) -> bool:
         issubclass(hint, Enum)
         or hasattr(hint, "__dataclass_fields__")
         or hasattr(hint, "model_validate")
+        or (issubclass(hint, tuple) and hasattr(hint, "_fields"))
     )
 
 
@@ -63,15 +66,50 @@ def made(hint: Any, value: Any) -> Any:
 
 
 def _one(hint: Any, value: Any) -> Any:
-    """One member, dataclass or model."""
+    """One member, named tuple, dataclass or model."""
     if isinstance(value, hint):
         return value
     if issubclass(hint, Enum):
         return hint(value)
+    if issubclass(hint, tuple) and isinstance(value, list | tuple):
+        return hint(**typed_fields(hint, dict(zip(hint._fields, value, strict=False))))
+    if hasattr(hint, "model_validate"):
+        return model_of(hint, value)
     if not isinstance(value, Mapping):
         raise ValueError(f"{value!r} is no {hint.__name__}")
-    if hasattr(hint, "model_validate"):
-        return hint.model_validate(value)
-    known = hint.__dataclass_fields__
-    given = {key: item for key, item in value.items() if key in known and known[key].init}
-    return hint(**typed_fields(hint, given))
+    return dataclass_of(hint, value)
+
+
+def model_of(kind: Any, values: Any) -> Any:
+    """A model of plain data, in which fields go by their names, however deep: their aliases are for
+    the world outside."""
+    return kind.model_validate(values, **by_name())
+
+
+@functools.cache
+def by_name() -> Mapping[str, Any]:
+    """What asks pydantic to take fields by their names too; versions before 2.11 cannot."""
+    from pydantic import BaseModel
+
+    known = inspect.signature(BaseModel.model_validate).parameters
+    return {"by_name": True, "by_alias": True} if "by_name" in known else {}
+
+
+def dataclass_of(kind: Any, values: Mapping[str, Any]) -> Any:
+    """A dataclass of plain data. What its constructor does not take is set when it is made.
+    TypeError where a field is wanted that is not there."""
+    known = {item.name: item for item in dataclasses.fields(kind)}
+    given = typed_fields(kind, {key: item for key, item in values.items() if key in known})
+    for name, item in known.items():
+        if item.init and name not in given and _is_required(item):
+            raise TypeError(f"{kind.__name__} needs '{name}', and nothing has set it yet: give it "
+                            "a default, or the run a value at its beginning")  # fmt: skip
+    found = kind(**{name: item for name, item in given.items() if known[name].init})
+    for name, item in given.items():
+        if not known[name].init:
+            object.__setattr__(found, name, item)  # also where it is frozen
+    return found
+
+
+def _is_required(item: Any) -> bool:
+    return item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING

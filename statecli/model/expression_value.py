@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 
 from statecli.model.expression import has_key
+from statecli.model.guard import plain
 
 #: The largest intermediate results, in bits and in items.
 MAX_BITS = 4096
@@ -52,7 +53,7 @@ def _value(node: ast.expr, data: Mapping[str, object]) -> object:
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):
-        return data[node.id]
+        return plain(data[node.id])
     if isinstance(node, ast.BoolOp):
         return _bool_op(node, data)
     if isinstance(node, ast.UnaryOp):

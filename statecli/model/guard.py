@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from statecli.model.span import Path
@@ -291,6 +292,7 @@ def _miss(key: str, view: View) -> None:
 def holds(atom: Atom, value: object) -> bool:
     """The truth of an atom over the value of its field, which is set."""
     op, operand = atom.op, atom.operand
+    value = plain(value)
     if op in NUMERIC:
         number = as_number(value)
         return number is not None and _compare(op, number, operand)
@@ -325,9 +327,12 @@ def fold(text: str) -> str:
 
 
 def same(left: object, right: object) -> bool:
-    """Equality of model.md 4.2: folded for text, otherwise no coercion (5 is not "5" nor true)."""
+    """Equality of model.md 4.2: folded for text, otherwise no coercion (5 is not "5" nor true). A
+    member of an Enum is its value: a field of a schema holds that, whatever a body gave."""
     if isinstance(left, str) and isinstance(right, str):
         return fold(left) == fold(right)
+    if isinstance(left, Enum) or isinstance(right, Enum):
+        return same(plain(left), plain(right))
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
@@ -335,6 +340,11 @@ def same(left: object, right: object) -> bool:
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
     return left == right
+
+
+def plain(value: object) -> object:
+    """The value of a member of an Enum; anything else as it is."""
+    return value.value if isinstance(value, Enum) else value
 
 
 def _contains(value: object, operand: object) -> bool:

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
+from statecli.kinds.step import closing
 from statecli.model.event import Approved
 from statecli.model.ports import (
     Chunk,
@@ -31,7 +32,7 @@ class Alone:
     def complete(self, request: Request) -> AsyncIterator[Chunk]:
         if self.provider is None:
             raise ModelError(f"'{request.state.name}' asks a model; give Run a provider")
-        return self.provider.complete(request, self)
+        return _chunks(self.provider.complete(request, self))
 
     async def __call__(self, question: Question) -> str:
         raise ModelError(f"nobody is there to answer: {question.text}")
@@ -70,3 +71,17 @@ class Alone:
 
     def new_id(self) -> str:
         return new_id()
+
+
+async def _chunks(found: Any) -> AsyncIterator[Chunk]:
+    """The pieces of an answer. TypeError where a provider gives something else."""
+    cure = "'complete' of a provider is an async generator (async def, yield Chunk(text=...))"
+    if not hasattr(found, "__aiter__"):
+        if hasattr(found, "close"):
+            found.close()  # nobody awaits a coroutine
+        raise TypeError(f"{cure}, it gave a {type(found).__name__}")
+    async with closing(found) as pieces:
+        async for piece in pieces:
+            if not isinstance(piece, Chunk):
+                raise TypeError(f"{cure}, it gave a {type(piece).__name__}")
+            yield piece

@@ -13,7 +13,7 @@ from statecli.model.graph import FUNCTION, Field, Graph, State, Transition
 from statecli.model.nearest import did_you_mean
 from statecli.session.function import is_plain
 from statecli.session.guards import When, default
-from statecli.session.schema import fields_from, is_plain_dict
+from statecli.session.schema import declared, fields_from, is_plain_dict
 
 #: The option with which another builder of ours says where it was called.
 _PLACE = "place of the call"
@@ -129,20 +129,17 @@ class GraphBuilder:
             unknown = options.keys() - {"group", "state_filter", _PLACE}
             if unknown or any(not isinstance(item, When | Mapping) for item in more):
                 raise ValueError(f"a transition is (from, to, when, {{group, state_filter}}), not "
-                                 f"{(source, target, *more)!r}")  # fmt: skip
+                                 f"{(source, target, *more)!r}{_meant(more)}")  # fmt: skip
             self._transitions.append(_Way(sources, target, guard, options,
                                           options.get(_PLACE, (call, number))))  # fmt: skip
         return self
 
     def with_fields(self, **fields: Any) -> GraphBuilder:
-        """Declared fields: name to a mapping as under `fields` in a file."""
+        """Declared fields: name to a mapping as under `fields` in a file (`type`, `values`,
+        `reducer`, `default`, `description`). ValueError for a key, a type or a reducer that is
+        none, TypeError for what is no mapping. `lint` finds a default of another type."""
+        self._fields.update({name: declared(name, spec) for name, spec in fields.items()})
         self._specified.update(dict.fromkeys(fields, calling()))
-        for name, spec in fields.items():
-            values = tuple(spec.get("values", ()))
-            self._fields[name] = Field(
-                name, spec.get("type", "any"), values, spec.get("reducer", "overwrite"),
-                "default" in spec, spec.get("default"), "declared", (),
-            )  # fmt: skip
         return self
 
     def with_tags(self, **tags: Sequence[str]) -> GraphBuilder:
@@ -163,6 +160,8 @@ class GraphBuilder:
     def build(self) -> Graph:
         """The graph. ValueError for what is said of states that are not there, and for groups of
         branches that no transition has, or that nothing joins."""
+        if not self._states:
+            raise ValueError("a graph has at least one state: with_states(name=function)")
         routes: dict[str, list[Transition]] = {name: [] for name in self._states}
         for name in (*self._settings, *self._tags):
             self._known(name)
@@ -222,6 +221,16 @@ def _check_groups(graph: Graph) -> None:
                 raise ValueError(f"the transition from '{state.name}' to '{route.target}' is of "
                                  f"the group '{route.group}', and '{route.target}' joins nothing "
                                  f"(with_join('{route.target}'))")  # fmt: skip
+
+
+def _meant(more: Sequence[Any]) -> str:
+    """What to write in place of a condition that is none of ours."""
+    for item in more:
+        if isinstance(item, str):
+            return f": a condition in words is expr({item!r})"
+        if callable(item):
+            return ": a condition is when(field=value) or expr('...'), no function"
+    return ""
 
 
 def _name_of(function: Any) -> str:

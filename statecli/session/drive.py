@@ -35,18 +35,21 @@ def finished(work: Coroutine[Any, Any, T], *, waits: bool) -> T:
 
 
 def each(stream: AsyncIterator[T], *, waits: bool) -> Iterator[T]:
-    """The items of a stream. It is read by one task from its beginning to its end."""
+    """The items of a stream. It is read by one task from its beginning to its end, and no further
+    than what is asked for: a body whose stream is closed early is not run to its end."""
     if not waits:
         yield from _each_now(stream)
         return
     import asyncio
 
     queue: asyncio.Queue[tuple[T | None, BaseException | None]] = asyncio.Queue(1)
-    work = _pump(stream, queue)
+    asked = asyncio.Semaphore(0)
+    work = _pump(stream, queue, asked)
     loop = _loop(work)
     task = loop.create_task(work)
     try:
         while True:
+            asked.release()
             item, error = _done(loop, queue.get())
             if isinstance(error, StopAsyncIteration):
                 return
@@ -78,12 +81,16 @@ def _done(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _pump(
-    stream: AsyncIterator[T], queue: asyncio.Queue[tuple[T | None, BaseException | None]]
+    stream: AsyncIterator[T],
+    queue: asyncio.Queue[tuple[T | None, BaseException | None]],
+    asked: asyncio.Semaphore,
 ) -> None:
     try:
         async with closing(stream) as items:
+            await asked.acquire()
             async for item in items:
                 await queue.put((item, None))
+                await asked.acquire()
     except BaseException as error:  # whatever it is: somebody waits for it at the other end
         await queue.put((None, error))
     else:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from statecli.kernel.change import change
 from statecli.kernel.difference import difference, reducer_of, same
-from statecli.kernel.given import FIXED, fields_of, given, unmodelled
+from statecli.kernel.given import FIXED, fields_of, given, kept_values
 from statecli.kernel.recorder import Recorder
 from statecli.kinds.step import Delta, Step
 from statecli.model.event import Changed, Filtered
 from statecli.model.graph import Graph, State
-from statecli.model.nearest import did_you_mean
+from statecli.model.nearest import did_you_mean, nearest
 
 _NONE: Mapping[str, Any] = {}
 #: Builds the event of every step: three times as fast as calling its class.
@@ -106,7 +106,9 @@ class FunctionBody:
         for found in self.parameters(body):
             required = found.default is found.empty and found.kind not in _REST
             if required and found.name not in inputs:
-                raise MissingInput(f"'{state.name}' needs the input '{found.name}'")
+                meant = nearest(found.name, inputs)
+                raise MissingInput(f"'{state.name}' needs the input '{found.name}'"
+                                   + (f", not '{meant}'" if meant else ""))  # fmt: skip
 
     def plain(self, to: Recorder, state: State) -> Any:
         """Call a plain function and record its delta; what it gave back."""
@@ -188,11 +190,13 @@ class FunctionBody:
                 found: dict[str, Any] = result.model_dump(exclude_unset=True)
                 return found
             kind = type(result).__name__
-            raise TypeError(f"'{state.name}' gives back a {kind}: a mapping of fields, or nothing")
+            whole = hasattr(result, "__dataclass_fields__")
+            raise TypeError(f"'{state.name}' gives back a {kind}: a mapping of fields, or nothing"
+                            + (" (a mapping of what changes: all of a dataclass would be folded in "
+                               "once more)" if whole else ""))  # fmt: skip
         for value in result.values():
             if type(value) not in FIXED:
-                kind = self.data_type
-                return {k: unmodelled(copy.deepcopy(v), kind) for k, v in result.items()}
+                return kept_values(result, self.data_type)
         return dict(result)
 
     async def _execute(self, step: Step, body: Any) -> None:

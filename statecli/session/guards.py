@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from statecli.model.guard import MAX_DEPTH, AllOf, AnyOf, Guard, Not, Opaque, invalid
+from statecli.model.guard import MAX_DEPTH, AllOf, AnyOf, Guard, Not, Opaque, invalid, plain
 from statecli.model.words import in_words
 from statecli.session.data import Data
 
@@ -39,6 +39,10 @@ class When:
         if isinstance(self.guard, Not):
             return When(self.guard.child)
         return _composed(Not(self.guard))
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self!r} has no truth of its own: compose conditions with & | ~, where "
+                        "Python says and, or, not")  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, When) and self.guard == other.guard
@@ -89,9 +93,11 @@ def decided_by(function: Callable[[Mapping[str, Any]], Any], name: str = "") -> 
 
 
 def _listed(key: str, value: Any) -> Any:
-    """Python's other collections where a list of values is meant."""
-    several = key.endswith(("__in", "__notin"))
-    return list(value) if several and isinstance(value, tuple | set | frozenset | range) else value
+    """Python's other collections where a list of values is meant, and members of an Enum as their
+    values, which is what `validate` compares with those of the field."""
+    if key.endswith(("__in", "__notin")) and isinstance(value, tuple | set | frozenset | range):
+        value = list(value)
+    return [plain(item) for item in value] if isinstance(value, list) else plain(value)
 
 
 def _read(value: Any) -> When:

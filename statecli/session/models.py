@@ -8,6 +8,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from statecli.kernel.given import fields_of
+from statecli.kernel.typed import made
 
 
 def plain(data: Any) -> dict[str, Any]:
@@ -24,8 +25,9 @@ def plain(data: Any) -> dict[str, Any]:
 
 def instance(kind: Any, values: Mapping[str, Any]) -> Any:
     """Saved data as an instance of its type."""
-    validate = getattr(kind, "model_validate", None)
-    return validate(values) if validate is not None else kind(**copy.deepcopy(dict(values)))
+    own = copy.deepcopy(dict(values))
+    found = made(kind, own)
+    return found if found is not own else kind(**own)
 
 
 def set_back(live: Any, before: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from statecli.kernel.given import unmodelled
 from statecli.kernel.reducers import known_reducer
 from statecli.model.graph import REDUCERS, Field
+from statecli.model.keys import FIELD_TYPES, OBJECTS
 from statecli.model.nearest import did_you_mean
 
 #: Types that `generate_state_schema` takes, also by name.
@@ -48,8 +49,18 @@ def _hints(schema: Any) -> Mapping[str, Any]:
         raise TypeError(
             f"{schema.__name__}: {error}; the types of a schema have to be defined in its module"
         ) from None
-    own = getattr(schema, "__dataclass_fields__", hints)
-    return {name: hint for name, hint in hints.items() if name in own}
+    own = _own(schema)
+    return {name: hint for name, hint in hints.items() if own is None or name in own}
+
+
+def _own(schema: Any) -> Mapping[str, Any] | None:
+    """The fields of a dataclass by name, without what is of the class or for its constructor only;
+    None where it is none."""
+    if not hasattr(schema, "__dataclass_fields__"):
+        return None
+    import dataclasses
+
+    return {item.name: item for item in dataclasses.fields(schema)}
 
 
 def _field(schema: Any, name: str, hint: Any) -> Field:
@@ -59,14 +70,41 @@ def _field(schema: Any, name: str, hint: Any) -> Field:
         named = next((note for note in notes if isinstance(note, str)), None)
         if named is not None:
             reducer = named
-    if not known_reducer(reducer):
-        hint_ = did_you_mean(reducer, REDUCERS)
-        message = f"the field '{name}' wants the reducer '{reducer}', which nobody registered"
-        raise ValueError(f"{message} ({hint_})" if hint_ else message)
+    _reducer(name, reducer)
     kind, values = _kind(hint)
     default = _default(schema, name)
     first = unmodelled(default.value, schema)
     return Field(name, kind, values, reducer, default.has, first, "declared", ())
+
+
+def declared(name: str, spec: Any) -> Field:
+    """A field as it stands under `fields` in a file."""
+    if not isinstance(spec, Mapping):
+        raise TypeError(f"the field '{name}' is a mapping, such as {{'type': 'int'}}, not {spec!r}")
+    for key in spec:
+        _one_of(f"the key '{key}' of the field '{name}'", key, OBJECTS["field"])
+    kind, reducer = spec.get("type", "any"), spec.get("reducer", "overwrite")
+    _one_of(f"the type {kind!r} of the field '{name}'", kind, FIELD_TYPES)
+    _reducer(name, reducer)
+    return Field(
+        name, kind, tuple(spec.get("values", ())), reducer,
+        "default" in spec, spec.get("default"), "declared", (),
+    )  # fmt: skip
+
+
+def _one_of(what: str, word: object, known: Iterable[str]) -> None:
+    names = list(known)
+    if word not in names:
+        hint = did_you_mean(str(word), names) or f"there are: {', '.join(names)}"
+        raise ValueError(f"{what} is none ({hint})")
+
+
+def _reducer(name: str, reducer: str) -> None:
+    """ValueError for a reducer that nobody registered."""
+    if not known_reducer(reducer):
+        hint = did_you_mean(reducer, REDUCERS)
+        message = f"the field '{name}' wants the reducer '{reducer}', which nobody registered"
+        raise ValueError(f"{message} ({hint})" if hint else message)
 
 
 def _kind(hint: Any) -> tuple[str, tuple[object, ...]]:
@@ -100,8 +138,8 @@ def _default(schema: Any, name: str) -> _Default:
         if found is None or found.is_required():
             return _Default(has=False)
         return _Default(True, found.get_default(call_default_factory=True))
-    own = getattr(schema, "__dataclass_fields__", {}).get(name)
-    if own is not None:
+    own = (_own(schema) or {}).get(name)
+    if own is not None and own.init:  # else it makes that itself, perhaps of other fields
         import dataclasses
 
         if own.default is not dataclasses.MISSING:

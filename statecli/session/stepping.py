@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn, SupportsIndex
 
-from statecli.engine.advance import Custom, Stop, reason
+from statecli.engine.advance import Custom, Stop
+from statecli.engine.reason import reason
 from statecli.kernel.branches import view
 from statecli.kernel.move import move
 from statecli.kernel.recorder import Recorder
@@ -16,6 +17,7 @@ from statecli.model.graph import FUNCTION, WAITING_KINDS, Graph, State
 from statecli.model.ports import ModelError, Provider
 from statecli.model.snapshot import Snapshot
 from statecli.session.alone import Alone
+from statecli.session.arguments import checked, inputs_of
 from statecli.session.data import Data
 from statecli.session.function import FunctionBody, is_async
 from statecli.session.halts import Halts
@@ -26,7 +28,10 @@ from statecli.store.rows import NotPlain
 
 #: Builds the result of every step: three times as fast as calling its class.
 _new: Any = tuple.__new__
-_BUSY = "a step of this run is at work: one thread or task walks it at a time, and no body does"
+_BUSY = (
+    "a step of this run is at work: one thread or task walks it at a time, and no body does; "
+    "a stream that was left early has to be closed first (aclose)"
+)
 
 
 class Step(NamedTuple):
@@ -64,6 +69,7 @@ class Stepping:
         traces: bool,
         hooks: Sequence[Hooks],
     ) -> None:
+        checked(graph, provider, hooks)
         self.graph = graph
         self.task_id = task_id
         self.trace_transitions = traces
@@ -75,7 +81,7 @@ class Stepping:
         )
         self._world = Alone(provider)
         self._body = FunctionBody(self, graph)
-        self._custom = Custom({FUNCTION: self._body})
+        self._custom = Custom({FUNCTION: self._body}, failed=self._raised)
         self._to = Recorder(graph, Snapshot())
         self._begun: dict[int, str] = {}
         self._after: dict[int, Mapping[str, Any]] = {}
@@ -87,6 +93,14 @@ class Stepping:
         self._stopped: dict[int, Step] = {}  # other branches may go on after it, for some rounds
         self._stops: dict[int, Failed | Limited] = {}
         self._busy = False
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Two objects would write into one run, or a half of it would be left."""
+        raise TypeError("a run is neither copied nor pickled: fork() makes another one, and what "
+                        "dump() gives, or a store, can be read anywhere")  # fmt: skip
+
+    def _raised(self, token: int, error: Exception) -> None:
+        self._body.errors[token] = error
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -131,14 +145,12 @@ class Stepping:
         to.snapshot, to.bodies = snapshot, []
         self._busy = True
         try:
-            result = self._body.plain(to, state)
-            options = move(to, token.id, state, by="order")
-            if options is not None:
-                names = ", ".join(route.target for route in options.routes)
-                raise ModelError(f"nobody is there to choose among {names}")
+            result = self._ran(to, token.id, state)
             session.keep(to.bodies, to.snapshot)
-        except Exception as error:
+        except NotPlain as error:
             raise self._refused(state.name, error) from error
+        except Exception:  # of the body, as it is told; or the store's own, which is not its fault
+            raise
         except BaseException:  # Ctrl-C and the like
             session.struck({})
             raise
@@ -150,6 +162,18 @@ class Stepping:
             raise Stuck(f"{state.name}: {self._why(last)}", step)
         self._last = step
         return step
+
+    def _ran(self, to: Recorder, token: int, state: State) -> Any:
+        """The result of a plain body; its delta and the way that it goes on are recorded."""
+        try:
+            result = self._body.plain(to, state)
+            options = move(to, token, state, by="order")
+            if options is not None:
+                names = ", ".join(route.target for route in options.routes)
+                raise ModelError(f"nobody is there to choose among {names}")
+        except Exception as error:
+            raise self._refused(state.name, error) from error
+        return result
 
     def _refused(self, name: str, error: Exception) -> RunError:
         """Record that a body failed: the data is as it was before."""
@@ -205,8 +229,8 @@ class Stepping:
         if self.status != "running" or not self._session.snapshot.branches:
             self._stop, self._stopped = None, {}
         state = self.graph.states[self.state]
+        self._inputs = inputs_of(inputs)
         said = _line(state, inputs)
-        self._inputs = inputs or {}
         self._body.inputs, self._body.results, self._body.errors = self._inputs, {}, {}
         if state.kind == FUNCTION:
             self._body.check(state, self._inputs)

@@ -6,19 +6,20 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from statecli.kernel.given import copied, fields_of, unmodelled
+from statecli.kernel.given import kept_values
 from statecli.kernel.reducers import first_data
 from statecli.kinds.step import closing
 from statecli.model.event import Body, Edited, Event, Filtered
 from statecli.model.graph import Graph
+from statecli.model.nearest import did_you_mean
 from statecli.model.ports import Provider, Store
+from statecli.session.arguments import data_of, store_of
 from statecli.session.halts import halts_of
 from statecli.session.hooks import Hooks
 from statecli.session.saved import OwnSession, opened, restored, rows_of
 from statecli.session.session import Session
 from statecli.session.spans import RESET, STEP, Span, task_of
 from statecli.session.stepping import RunError, Step, Stepping, Stuck
-from statecli.store.memory import MemoryStore
 from statecli.store.rows import from_json, in_json, line
 
 if TYPE_CHECKING:
@@ -48,14 +49,14 @@ class Walk(Stepping):
         hooks: Sequence[Hooks] = (),
     ) -> None:
         self._set_up(graph, provider, task_id, trace_transitions, hooks)
-        given = fields_of(data) if data is not None else {}
+        given = data_of(data)
         if data is not None and not isinstance(data, Mapping):
             self._body.data_type = self._body.data_type or type(data)
         kind = self._body.data_type
-        values = {key: unmodelled(copied(value), kind) for key, value in given.items()}
+        values = kept_values(given, kind)
         self._session = OwnSession.start(
             graph,
-            store if store is not None else MemoryStore(),
+            store_of(store),
             data=values,
             run=task_id or "",
             custom=self._custom,
@@ -113,12 +114,17 @@ class Walk(Stepping):
         return self.graph.states[self.state].settings.get("body")
 
     def transition(self, state: str) -> None:
-        """A transition from outside (a signal). KeyError for a state that is not there, ClientError
-        where transitions are traced and there is no task id."""
+        """A transition from outside (a signal); of the branch that stands at `state`, where the run
+        has split. KeyError for a state that is not there, ClientError where transitions are traced
+        and there is no task id."""
         self._go(state, STEP)
 
     def reset(self) -> None:
-        """Back to the initial state; the data stays. What else there is: as `transition`."""
+        """Back to the initial state; the data stays. RuntimeError where the run has split: the
+        other branches would go on. What else there is: as `transition`."""
+        if self._session.snapshot.branches:
+            at = ", ".join(f"'{name}'" for name in self._coming())
+            raise RuntimeError(f"the run has split (into {at}): undo(...) takes that back")
         self._go(self.graph.initial, RESET)
 
     def undo(self, to: int | None = None) -> bool:
@@ -138,6 +144,9 @@ class Walk(Stepping):
     def _go(self, state: str, name: str) -> None:
         if self._busy:
             raise RuntimeError("a body names its next state by its answer, not by a transition")
+        if state not in self.graph.states:
+            hint = did_you_mean(state, self.graph.states)
+            raise KeyError(f"no state is named '{state}'" + (f" ({hint})" if hint else ""))
         if self._spans is not None:
             task_of(self)
         before = self.state
@@ -156,8 +165,8 @@ class Walk(Stepping):
             raise RuntimeError("a body changes the data by what it gives back")
         held = first_data(self.graph, values)
         token = self._session.snapshot.token
-        kind = self._body.data_type
-        bodies: list[Body] = [Edited(key, unmodelled(copied(held[key]), kind)) for key in values]
+        told = kept_values({key: held[key] for key in values}, self._body.data_type)
+        bodies: list[Body] = [Edited(key, value) for key, value in told.items()]
         if forgets:
             kept = [key for key in (*self.data, *values) if key not in forgets]
             bodies.append(Filtered(token.id, token.state, tuple(dict.fromkeys(kept))))
@@ -266,7 +275,7 @@ class Walk(Stepping):
         of this graph."""
         rows = rows_of(saved, graph)
         task, traces = saved.get("task_id"), bool(saved.get("trace_transitions"))
-        kept = store if store is not None else MemoryStore()
+        kept = store_of(store)
         if not rows:
             data = from_json(saved.get("state_machine_data"))
             run = cls(graph, provider=provider, store=kept, data=data, task_id=task,

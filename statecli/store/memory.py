@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statecli.model.event import Body, Event
 from statecli.model.ports import Batch, Stored
+from statecli.store.rows import there_already
 
 
 class MemoryStore:
@@ -14,7 +15,7 @@ class MemoryStore:
 
     def create(self, stored: Stored, batch: Batch) -> None:
         if stored.run in self._runs:
-            raise ValueError(f"there is already a run '{stored.run}'")
+            raise there_already(stored.run)
         self._runs[stored.run] = _Kept(stored)
         self.append(stored.run, batch)
 

@@ -77,8 +77,14 @@ def _fields_of(body: Body) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for (name, default, data), value in zip(_SHAPES[type(body)], body, strict=True):
         if value is not default and value != default:
-            fields[name] = _told(value, name) if data else value
+            at = getattr(body, "key", name) if name == "value" else name
+            fields[name] = _told(value, at) if data else value
     return fields
+
+
+def there_already(run: str) -> ValueError:
+    """Why a store makes no second run of a name."""
+    return ValueError(f"there is already a run '{run}' in the store: Run.resume goes on with it")
 
 
 def loaded(name: str, text: str) -> Body:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from statecli.model.event import NAMES, Event
 from statecli.model.ports import Batch, Stored
 from statecli.model.unable import Unable
-from statecli.store.rows import all_loaded, dumped
+from statecli.store.rows import all_loaded, dumped, there_already
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -56,10 +56,12 @@ class SqliteStore:
             self._db = _opened(path)
 
     def create(self, stored: Stored, batch: Batch) -> None:
-        """A run with its first events."""
+        """A run with its first events. ValueError where there is one of that name."""
         rows = _rows(stored.run, batch)
         columns = (*stored[:6], batch.status, batch.state, *stored[9:])
         with self._telling(), self._transaction():
+            if self._db.execute("SELECT 1 FROM runs WHERE run=?", stored[:1]).fetchone():
+                raise there_already(stored.run)
             self._db.execute("INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?)", columns)
             self._db.executemany("INSERT INTO events VALUES (?,?,?,?,?)", rows)
 
