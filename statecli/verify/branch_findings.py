@@ -39,6 +39,8 @@ def branch_findings(
                 found = found._replace(verdict="witnessed", witness=shown)
                 if goal.kind == "open":  # as the run shows it
                     found = found._replace(values={**values, "other": run.other})
+                elif goal.kind == "waits":
+                    found = found._replace(values={**values, "lacking": run.lacking})
         yield found
 
 
@@ -61,4 +63,5 @@ def _branch_goals(
             lacking = tuple(names[n] for n in trace.lacking)
             other = names[trace.state]
             values: dict[str, object] = {"other": other, "places": places, "lacking": lacking}
-            yield Goal(kind, number), values
+            values["follows"] = trace.follows
+            yield Goal(kind, number, trace.follows if kind == "waits" else None), values

@@ -41,12 +41,13 @@ class Node(NamedTuple):
 
 class Run(NamedTuple):
     """Where a run begins, with which values, and what the bodies do. `other`: where a branch still
-    is when it shows something."""
+    is when it shows something. `lacking`: from where none comes to a join that waits in vain."""
 
     root: str
     given: Mapping[str, Any]
     acts: tuple[Act, ...]
     other: str
+    lacking: tuple[str, ...]
 
 
 class BranchSearch:
@@ -97,6 +98,8 @@ class BranchSearch:
         acts = self._rest_of(node)
         left = self.joins.still_open(node.tokens)
         other = self.layout.states[left.site].name if left is not None else ""
+        vain = self.joins.in_vain(node.tokens) if goal.kind == "waits" else {}
+        lacking = tuple(self.layout.states[n].name for n in vain.get(goal.site, ()))
         while True:
             if node.act is not None:
                 acts.insert(0, node.act)
@@ -105,7 +108,8 @@ class BranchSearch:
             node = self.nodes[node.before]
         first = node.tokens[0]
         given = given_at(self.sites, first.site, first.box)
-        self.found[goal] = Run(self.layout.states[first.site].name, given, tuple(acts), other)
+        root = self.layout.states[first.site].name
+        self.found[goal] = Run(root, given, tuple(acts), other, lacking)
 
     def _rest_of(self, node: Node) -> list[Act]:
         """What the other branches do until all of them rest: so nobody who plays the run has to
@@ -151,8 +155,10 @@ class BranchSearch:
                 yield from self._body(at, node, queue[0], tuple(queue[1:]))
                 return
             queue.pop(0)
-        for site in self.joins.in_vain(node.tokens):
-            self._reach(Goal("waits", site), at, node)
+        vain = self.joins.in_vain(node.tokens)
+        due = self.joins.following(vain) if vain else set()
+        for site in vain:
+            self._reach(Goal("waits", site, site in due), at, node)
         if self.joins.failed(node.tokens):
             return
         for name, token in zip(node.names, node.tokens, strict=True):

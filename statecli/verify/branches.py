@@ -24,11 +24,13 @@ MOST_ROUNDS = 4_000
 
 
 class Trace(NamedTuple):
-    """A configuration in which something is wrong: the states where the branches are."""
+    """A configuration in which something is wrong: the states where the branches are. `follows`: a
+    join waits in vain only since other ones do."""
 
     state: int
     places: tuple[int, ...]
     lacking: tuple[int, ...] = ()
+    follows: bool = False
 
 
 class Branches:
@@ -93,8 +95,11 @@ class Branches:
         for site, count in counts.items():
             if count > 1:
                 self.twice.setdefault(site, Trace(site, places))
-        for site, lacking in joins.in_vain(now).items():
-            self.waiting.setdefault(site, Trace(site, places, lacking))
+        vain = joins.in_vain(now)
+        due = joins.following(vain) if vain else set()
+        for site, lacking in vain.items():
+            if site not in self.waiting or (self.waiting[site].follows and site not in due):
+                self.waiting[site] = Trace(site, places, lacking, site in due)
 
     def _after(self, now: Configuration) -> Iterator[Configuration]:
         if self.steps.coop and self.joins.failed(now):
