@@ -103,7 +103,9 @@ async def _play(session: Session, script: Beside) -> None:
 
 def _waits(told: Told, finding: Finding) -> bool:
     """It waits, and for those that the finding names."""
-    lacks = ", ".join(f"'{name}'" for name in finding.values["lacking"])
+    lacking = finding.values["lacking"]
+    assert isinstance(lacking, tuple)
+    lacks = ", ".join(f"'{name}'" for name in lacking)
     return any(isinstance(body, Failed) and body.state == finding.state and body.stuck
                and "waits for a branch" in body.error and f": from {lacks} none" in body.error
                for body, _ in told)  # fmt: skip

@@ -426,6 +426,13 @@ SPLITS: dict[str, Parts] = {
         j=agent("k", join="all"),
         k=agent({"to": "j", "when": "a"}, "e", join="all", writes=["a"]),
     ),
+    "an end that comes last where every body takes one turn": several(
+        s=split("p", "q", {"to": "r", "when": "a"}, writes=["a"]),
+        p=agent("f"),
+        q=agent("j"),
+        r=agent("j"),
+        j=agent("e", join="all"),
+    ),
     "an outer join after an inner one": several(
         s=split("p", "q", writes=["a"]),
         p=split("x", "y", writes=["b"]),

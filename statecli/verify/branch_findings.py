@@ -37,7 +37,7 @@ def branch_findings(
             if replay.ok and replay.shows(goal.kind, name, goal.one):
                 shown = Witness(replay.witness(), run.given)
                 found = found._replace(verdict="witnessed", witness=shown)
-                if goal.kind == "open":  # as the run shows it
+                if goal.kind == "open" and run.other:  # as the run shows it
                     found = found._replace(values={**values, "other": run.other})
                 elif goal.kind == "waits":
                     found = found._replace(values={**values, "lacking": run.lacking})

@@ -34,7 +34,7 @@ Good:
       report: {type: agent, join: all, transition: {next: [done]}}
       done: {type: terminal}
 
-Fix: always start every branch that the join waits for, or let the join take what comes
+Fix: let every branch that the join waits for come there, or let the join take what comes
 (`join: any`).
 """
 
@@ -66,7 +66,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             at=facts.place(proof.state),
             states=(proof.state, *lacking),
             related=tuple(Related("does not come", facts.place(name)) for name in lacking),
-            hint="start every branch that it waits for, or say 'join: any'",
+            hint="let every branch that it waits for come, or say 'join: any'",
             verdict=proof.verdict,
             witness=proof.witness,
         )
