@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
-from statecli.lint.told import answers
+from statecli.lint.told import how
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.wording import listed
 
@@ -60,9 +60,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         assert isinstance(lacking, tuple)
         missing = listed(lacking, "and") if lacking else "another branch"
         waits = f"'{proof.state}' waits for all branches, and can wait for {missing} for ever"
-        told = answers(proof.witness)
+        told = how(facts, proof.witness)
         yield Finding(
-            message=f"{waits}, as after {told}" if told else waits,
+            message=f"{waits}, as {told}" if told else waits,
             at=facts.place(proof.state),
             states=(proof.state, *lacking),
             related=tuple(Related("does not come", facts.place(name)) for name in lacking),
