@@ -102,8 +102,13 @@ async def _play(session: Session, script: Beside) -> None:
 
 
 def _waits(told: Told, finding: Finding) -> bool:
+    """It waits, and for those that the finding names."""
+    lacking = finding.values["lacking"]
+    assert isinstance(lacking, tuple)
+    lacks = ", ".join(f"'{name}'" for name in lacking)
     return any(isinstance(body, Failed) and body.state == finding.state and body.stuck
-               and "waits for a branch" in body.error for body, _ in told)  # fmt: skip
+               and "waits for a branch" in body.error and f": from {lacks} none" in body.error
+               for body, _ in told)  # fmt: skip
 
 
 def _stuck(told: Told, finding: Finding) -> bool:

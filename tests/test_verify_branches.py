@@ -98,6 +98,7 @@ def test_every_witness_replays(batch: int, first_seed: int) -> None:
         report = verify(graph)
         for finding in report.findings:
             assert not report.exact or finding.verdict != "possible", f"{finding}: {again(seed)}"
+            assert finding.values.get("other", "s") in graph.states, f"{finding}: {again(seed)}"
             if finding.witness is not None:
                 assert shown_beside(graph, finding), f"{finding}: {again(seed)}"
 

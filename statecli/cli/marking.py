@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from statecli.cli.one_graph import Examined
 from statecli.cli.output import tell
 from statecli.kernel.order import routes_of
-from statecli.model.diagnostic import SEVERITIES, Diagnostic
+from statecli.model.diagnostic import SEVERITIES, Diagnostic, Visit
 from statecli.model.graph import END
 from statecli.model.unable import Unable
 from statecli.render.drawing import NO_MARK, Mark, Marks, Message
@@ -90,7 +90,7 @@ def _proved(found: Examined, board: Board) -> None:
     visits = item.finding.witness.visits
     step = 0
     for visit in visits:
-        number = _taken(found, visit.state, visit.takes)
+        number = _taken(found, visit)
         if number is not None:
             step += 1
             mark = board.route((visit.state, number))
@@ -101,15 +101,14 @@ def _proved(found: Examined, board: Board) -> None:
     tell(f"{found.path}: the path that is marked shows: {item.message} [{item.rule}]{others}")
 
 
-def _taken(found: Examined, state: str, takes: str | None) -> int | None:
+def _taken(found: Examined, visit: Visit) -> int | None:
     """The number of the route that a step of a path takes."""
-    if takes is None or state not in found.graph.states:
+    if visit.takes is None or visit.state not in found.graph.states:
         return None
-    if takes.startswith("transitions["):
-        return int(takes.removeprefix("transitions[").removesuffix("]"))
-    ways = routes_of(found.graph, state)
-    implicit = (way.number for way in ways if way.origin != "written")
-    return next(implicit, None) if takes.startswith("implicit") else None
+    if not visit.takes.startswith("implicit"):
+        return visit.taken
+    ways = routes_of(found.graph, visit.state)
+    return next((way.number for way in ways if way.origin != "written"), None)
 
 
 def _places(found: Examined) -> dict[tuple[str | int, ...], Route]:

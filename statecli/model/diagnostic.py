@@ -70,6 +70,13 @@ class Visit(NamedTuple):
     turns: tuple[Mapping[str, object], ...]
     takes: str | None
 
+    @property
+    def taken(self) -> int | None:
+        """The number of the written transition that was taken."""
+        if self.takes is None or not self.takes.startswith("transitions["):
+            return None
+        return int(self.takes.removeprefix("transitions[").removesuffix("]"))
+
 
 class Witness(NamedTuple):
     """A run that shows a finding, replayed by the kernel: the values given before the start, and

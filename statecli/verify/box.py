@@ -141,11 +141,13 @@ class BoxSet:
         self.boxes = boxes
         return box
 
-    def widen(self) -> None:
-        """Keep one hull from now on."""
+    def widen(self) -> int:
+        """Keep one hull from now on. That hull where it is a new box, else 0."""
         self.wide = True
-        if len(self.boxes) > 1:
-            self.boxes = [self.hull()]
+        if len(self.boxes) <= 1:
+            return 0
+        self.boxes = [self.hull()]
+        return self.boxes[0]
 
     def _widened(self, box: int) -> int:
         self.wide = True

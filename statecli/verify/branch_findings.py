@@ -31,8 +31,10 @@ def branch_findings(
             if replay.ok and replay.shows(goal.kind, name, goal.one):
                 shown = Witness(replay.witness(), run.given)
                 found = found._replace(verdict="witnessed", witness=shown)
-                if goal.kind == "open":  # as the run shows it
+                if goal.kind == "open" and run.other:  # as the run shows it
                     found = found._replace(values={**values, "other": run.other})
+                elif goal.kind == "waits":
+                    found = found._replace(values={**values, "lacking": run.lacking})
         yield found
 
 
@@ -49,8 +51,10 @@ def _branch_goals(
             always = (names[number], key) in lists["never_set"]
             guard = kind == "unset"
             yield Goal(kind, number, key), {"key": key, "always": always, "guard": guard}
-    for number, lacking in sorted(coop.waiting.items()):
-        yield Goal("waits", number), {"lacking": tuple(names[n] for n in lacking)}
+    for number, one in sorted(coop.waiting.items()):
+        lacking = tuple(names[n] for n in one.lacking)
+        goal = Goal("waits", number, one.follows)
+        yield goal, {"lacking": lacking, "follows": one.follows}
     for number, other in sorted(coop.open_ends.items()):
         yield Goal("open", number), {"other": names[other]}
     for number in sorted(coop.twice):

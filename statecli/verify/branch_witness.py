@@ -22,6 +22,8 @@ from statecli.verify.witness import Goal, given_at
 MOST_MORE = 30
 #: So many places of the branches are looked at.
 MOST_NODES = 20_000
+#: And of so many for a run that shows a finding better than one that is known.
+MOST_FOR_BETTER = 2_000
 
 
 class Node(NamedTuple):
@@ -41,12 +43,13 @@ class Node(NamedTuple):
 
 class Run(NamedTuple):
     """Where a run begins, with which values, and what the bodies do. `other`: where a branch still
-    is when it shows something."""
+    is when it shows something. `lacking`: from where none comes to a join that waits in vain."""
 
     root: str
     given: Mapping[str, Any]
     acts: tuple[Act, ...]
     other: str
+    lacking: tuple[str, ...]
 
 
 class BranchSearch:
@@ -60,6 +63,9 @@ class BranchSearch:
         self.steps = Steps(self.joins, coop=True, single=True)
         self.left = dict.fromkeys(goals)
         self.found: dict[Goal, Run] = {}
+        #: Ends that are reached where no branch is open any more, as it goes when every body takes
+        #: one turn: whether one was depends on how long they take.
+        self.close: dict[Goal, Run] = {}
         self.nodes: list[Node] = []
         self._known: set[object] = set()
         self._queue: deque[int] = deque()
@@ -71,12 +77,13 @@ class BranchSearch:
                 token = Token(number, -1, "", box)
                 self._add(Node((token,), (0,), (0,)))
         while self._queue and self.left and self.budget.spend():
-            if len(self.nodes) > MOST_NODES:
+            most = MOST_NODES if self.left.keys() - self.close.keys() else MOST_FOR_BETTER
+            if len(self.nodes) > most:
                 break
             at = self._queue.popleft()
             for node in self._after(at, self.nodes[at]):
                 self._add(node)
-        return self.found
+        return self.close | self.found
 
     def _add(self, node: Node) -> None:
         key = node.key()
@@ -92,11 +99,19 @@ class BranchSearch:
         """A run shows something in a node, or with what leads from there to the `last` one."""
         if goal not in self.left:
             return
-        del self.left[goal]
         node = last if last is not None else self.nodes[at]
+        found = self.found
+        if goal.kind == "open" and self.joins.still_open(node.tokens) is None:
+            if goal in self.close:
+                return
+            found = self.close
+        else:
+            del self.left[goal]
         acts = self._rest_of(node)
         left = self.joins.still_open(node.tokens)
         other = self.layout.states[left.site].name if left is not None else ""
+        vain = self.joins.in_vain(node.tokens) if goal.kind == "waits" else {}
+        lacking = tuple(self.layout.states[n].name for n in vain.get(goal.site, ()))
         while True:
             if node.act is not None:
                 acts.insert(0, node.act)
@@ -105,7 +120,8 @@ class BranchSearch:
             node = self.nodes[node.before]
         first = node.tokens[0]
         given = given_at(self.sites, first.site, first.box)
-        self.found[goal] = Run(self.layout.states[first.site].name, given, tuple(acts), other)
+        root = self.layout.states[first.site].name
+        found[goal] = Run(root, given, tuple(acts), other, lacking)
 
     def _rest_of(self, node: Node) -> list[Act]:
         """What the other branches do until all of them rest: so nobody who plays the run has to
@@ -151,8 +167,10 @@ class BranchSearch:
                 yield from self._body(at, node, queue[0], tuple(queue[1:]))
                 return
             queue.pop(0)
-        for site in self.joins.in_vain(node.tokens):
-            self._reach(Goal("waits", site), at, node)
+        vain = self.joins.in_vain(node.tokens)
+        due = self.joins.following(vain) if vain else set()
+        for site in vain:
+            self._reach(Goal("waits", site, site in due), at, node)
         if self.joins.failed(node.tokens):
             return
         for name, token in zip(node.names, node.tokens, strict=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from statecli.kernel.joins import merge_of
 from statecli.model.code import STRATEGY
@@ -20,6 +21,13 @@ from statecli.verify.tokens import Configuration, Joins, Token, tidied
 MOST_CONFIGURATIONS = 50_000
 #: Nor more than this where there are more branches in each round: it is undecided anyway.
 MOST_ROUNDS = 4_000
+
+
+class Vain(NamedTuple):
+    """For which branches a join waits in vain. `follows`: only since other joins do."""
+
+    lacking: tuple[int, ...]
+    follows: bool
 
 
 class Branches:
@@ -35,7 +43,7 @@ class Branches:
         self.most = 2 + sum(len(s.transitions) for s in self.layout.states if s.fans_out)
         self.entered: set[int] = set()
         #: Where branches wait in vain, and for those of which states.
-        self.waiting: dict[int, tuple[int, ...]] = {}
+        self.waiting: dict[int, Vain] = {}
         #: Where a run ends, and a state in which another branch then is.
         self.open_ends: dict[int, int] = {}
         #: Where two branches meet that nothing joins.
@@ -84,8 +92,11 @@ class Branches:
             if "join" not in self.layout.states[token.site].settings:
                 counts[token.site] = counts.get(token.site, 0) + 1
         self.twice.update(site for site, count in counts.items() if count > 1)
-        for site, lacking in joins.in_vain(now).items():
-            self.waiting.setdefault(site, lacking)
+        vain = joins.in_vain(now)
+        due = joins.following(vain) if vain else set()
+        for site, lacking in vain.items():
+            if site not in self.waiting or (self.waiting[site].follows and site not in due):
+                self.waiting[site] = Vain(lacking, site in due)
 
     def _after(self, now: Configuration) -> Iterator[Configuration]:
         if self.steps.coop and self.joins.failed(now):

@@ -151,9 +151,10 @@ class Explorer:
         self._leave(site)
 
     def _add(self, boxes: BoxSet, box: int, number: int) -> int:
+        hull = 0
         if not self.budget.left and not boxes.wide:
-            boxes.widen()
-        grown = boxes.add(box)
+            hull = boxes.widen()
+        grown = boxes.add(box) or hull  # nobody looked at the hull: what it took in may still wait
         if boxes.wide:
             self.wide.add(number)
         return grown

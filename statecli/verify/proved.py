@@ -20,7 +20,8 @@ def proved(of: Verification) -> Iterator[Finding]:
     for name in sorted(lists["unreachable"]):
         yield Finding("unreachable-under-guards", name)
     for name, number in sorted(lists["dead"]):
-        yield Finding("dead-transition", name, number, values={"only": _only(of, name, number)})
+        only, held = _only(of, name, number), of.dead[name, number]
+        yield Finding("dead-transition", name, number, values={"only": only, "held": held})
     index = of.layout.index
     for name, target in sorted(lists["settle_loops"]):
         long = (index[name], index.get(target, THE_END)) in of.full.too_long

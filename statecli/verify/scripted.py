@@ -110,13 +110,15 @@ class _Script:
 
     def _body(self, state: State, visit: Visit) -> None:
         written = dict(visit.turns[0]) if visit.turns else {}
+        if state.kind == "user" and len(state.writes) == 1 and not written and not visit.takes:
+            return  # the run comes here, and nothing is said any more
         if state.kind == "user":
             self._turn(_line(written))
         turn = self.open or self._turn(None)
         self.calls = None
         turn["replies"] += _replies(state, written)
-        if visit.takes is not None and visit.takes.startswith("transitions["):
-            number = int(visit.takes[len("transitions[") : -1])
+        number = visit.taken
+        if number is not None:
             target = state.transitions[number].target
             chosen = options(routes_of(self.graph, state.name))
             names = dict.fromkeys(way.target for way in chosen)

@@ -171,6 +171,17 @@ class Site:
             self._known[key] = known
         return known
 
+    def has_held(self, at: int) -> bool | None:
+        """Whether the condition of a route held in anything that was evaluated so far, be it that
+        another way came first; None where nothing was."""
+        if not self._known or self.routes[at].guard is None:
+            return True if self._known else None
+        return any(
+            bool(self.compiler.meet([box], self.truth(at, mode._replace(free=free)).yes))
+            for mode, _, box in self._known
+            for free in self._frees
+        )
+
     def modes(self, counters: Counters) -> list[Mode]:
         """Every way in which guards may read at these counters."""
         mode = Mode(counters.closed, counters.total, counters.idle)

@@ -7,7 +7,7 @@ routing order: of a field that is simply overwritten the last value wins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from statecli.kernel.joins import DEFAULT, groups, merge_of
@@ -96,6 +96,15 @@ class Joins:
             if lacking:
                 found.setdefault(site, lacking)
         return found
+
+    def following(self, vain: Mapping[int, tuple[int, ...]]) -> set[int]:
+        """Of the states where branches wait in vain those that lack only others of them: they
+        would go on if those did. None of a circle of them."""
+        own = {site for site, lacking in vain.items() if not vain.keys() >= set(lacking)}
+        due: set[int] = set()
+        while more := {s for s in vain if s not in own | due and own | due >= set(vain[s])}:
+            due |= more
+        return due
 
     def arrived(self, now: Configuration) -> Configuration:
         """What becomes of branches: those that a join has waited for go on as one. Empty where

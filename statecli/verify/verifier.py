@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from statecli.kernel.limits import limit
@@ -58,6 +58,9 @@ class Verification:
         if self.full.longest_pass() >= hops:  # then passes have to count their moves
             self.sites.most_hops = hops
             self._explore()
+        dead = self._dead(self.full.entered, self.full.first)
+        #: What no run takes, and whether its condition ever held where runs came by.
+        self.dead = {one: self._has_held(*one, self.full.wide) for one in dead}
         self.back = Backward(self.full)
         self.back.run()
         self.doomed = self.back.doomed(self.coop.entries)
@@ -117,7 +120,9 @@ class Verification:
                 why = f"where there are more than {full.most} of them"
             undecided.append(f"what the branches can do together is not known {why}")
         found = [Finding("unreachable-under-guards", one) for one in sorted(lists["unreachable"])]
-        found += [Finding("dead-transition", *one) for one in sorted(lists["dead"])]
+        for dead, number in sorted(lists["dead"]):
+            held = {"held": self._has_held(dead, number, ())}
+            found.append(Finding("dead-transition", dead, number, values=held))
         seen = (coop.steps.stuck, unset, coop.steps.lacking)
         if any(seen) or coop.waiting or coop.open_ends or coop.twice:
             from statecli.verify.branch_findings import branch_findings
@@ -163,7 +168,7 @@ class Verification:
         unset = {(name(n), key) for n, key in coop.unset}
         return {
             "unreachable": frozenset(map(name, self.layout.on_paper() - entered)),
-            "dead": frozenset(self._dead(full.entered, full.first)),
+            "dead": frozenset(self.dead),
             "fallthrough": frozenset(self._fallthrough()),
             "stuck": frozenset(map(name, coop.stuck)),
             "rescued": frozenset(map(name, coop.rescued)),
@@ -241,6 +246,13 @@ class Verification:
                 if route.origin == "written" and site.targets[at] is not None:
                     if at not in first:
                         yield site.state.name, route.number
+
+    def _has_held(self, name: str, number: int, wide: Collection[int]) -> bool | None:
+        """Whether the condition of a transition ever held; None where that is not known, or nothing
+        was evaluated."""
+        site = self.sites[self.layout.index[name]]
+        at = next(at for at, route in enumerate(site.routes) if route.number == number)
+        return None if site.number in wide else site.has_held(at)
 
     def _fallthrough(self) -> Iterable[str]:
         for number, first in self.full.first.items():

@@ -36,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
+from statecli.model import graphs
 from statecli.model.diagnostic import Finding, Related
 
 FAMILY = "termination"
@@ -43,9 +44,12 @@ SEVERITY = "warning"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    """Each end that a branch reaches while another one is under way."""
+    """Each end that a branch reaches while another one is under way, if that is not what comes of
+    another mistake that is told."""
     for proof in facts.proven("end-with-open-branches"):
         other = str(proof.values["other"])
+        if _of_a_join(facts, proof.state, other) or _of_a_meeting(facts, proof.state, other):
+            continue
         yield Finding(
             message=f"a branch ends in '{proof.state}' while another one is still in '{other}'",
             at=facts.place(proof.state),
@@ -55,3 +59,26 @@ def check(facts: Facts) -> Iterator[Finding]:
             verdict=proof.verdict,
             witness=proof.witness,
         )
+
+
+def _of_a_join(facts: Facts, end: str, other: str) -> bool:
+    """Whether a join is told to wait in vain: the other branch comes there, and the one that it
+    lacks goes to this end past it."""
+    for finding in facts.fired("join-never-satisfied"):
+        join, *lacking = (facts.index[name] for name in finding.states)
+        past = [() if n == join else ways for n, ways in enumerate(facts.successors)]
+        if (
+            graphs.reachable(past, lacking)[facts.index[end]]
+            and graphs.reachable(facts.successors, [facts.index[other]])[join]
+        ):
+            return True
+    return False
+
+
+def _of_a_meeting(facts: Facts, end: str, other: str) -> bool:
+    """Whether branches are told to meet, and nothing joins them, on the way to this end."""
+    for finding in facts.fired("duplicate-branch"):
+        on = graphs.reachable(facts.successors, [facts.index[finding.states[0]]])
+        if on[facts.index[end]] and on[facts.index[other]]:
+            return True
+    return False

@@ -34,7 +34,7 @@ Good:
       report: {type: agent, join: all, transition: {next: [done]}}
       done: {type: terminal}
 
-Fix: always start every branch that the join waits for, or let the join take what comes
+Fix: let every branch that the join waits for come there, or let the join take what comes
 (`join: any`).
 """
 
@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
-from statecli.lint.told import answers
+from statecli.lint.told import how
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.wording import listed
 
@@ -52,19 +52,21 @@ SEVERITY = "error"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    """Each join that some run waits at for ever."""
+    """Each join that some run waits at for ever, but not only since another one does."""
     for proof in facts.proven("join-never-satisfied"):
+        if proof.values["follows"]:
+            continue
         lacking = proof.values["lacking"]
         assert isinstance(lacking, tuple)
         missing = listed(lacking, "and") if lacking else "another branch"
         waits = f"'{proof.state}' waits for all branches, and can wait for {missing} for ever"
-        told = answers(proof.witness)
+        told = how(facts, proof.witness)
         yield Finding(
-            message=f"{waits}, as after {told}" if told else waits,
+            message=f"{waits}, as {told}" if told else waits,
             at=facts.place(proof.state),
             states=(proof.state, *lacking),
             related=tuple(Related("does not come", facts.place(name)) for name in lacking),
-            hint="start every branch that it waits for, or say 'join: any'",
+            hint="let every branch that it waits for come, or say 'join: any'",
             verdict=proof.verdict,
             witness=proof.witness,
         )

@@ -45,7 +45,7 @@ from collections.abc import Iterator, Sequence
 
 from statecli.lint.facts import Facts
 from statecli.lint.proofs import Proof
-from statecli.lint.told import answers
+from statecli.lint.told import how
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.wording import listed, walked
 
@@ -111,11 +111,11 @@ def _told(facts: Facts) -> Iterator[str]:
 def _proved(facts: Facts, proof: Proof, names: tuple[str, ...]) -> Finding:
     """A part that has ways out, none of which is taken with the values of this run."""
     ends = _ends(facts)
-    after = answers(proof.witness)
+    after = how(facts, proof.witness)
     lead = "only lead to each other" if len(names) > 1 else "is never left"
     goal = "where the plan ends" if facts.is_plan else f"'{ends[0]}'"
     return Finding(
-        message=f"after {after} no run gets from '{names[0]}' to {goal}: {listed(names)} {lead}"
+        message=f"{after} no run gets from '{names[0]}' to {goal}: {listed(names)} {lead}"
         if after
         else f"no run gets from '{names[0]}' to {goal}: {listed(names)} {lead}",
         at=facts.place(names[0]),

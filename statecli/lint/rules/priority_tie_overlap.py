@@ -55,7 +55,7 @@ from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
 from statecli.lint.proofs import named
-from statecli.lint.told import answers
+from statecli.lint.told import how
 from statecli.model.diagnostic import Finding, Related
 from statecli.model.span import Place
 
@@ -77,10 +77,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if not dead.isdisjoint({(state.name, first.number), (state.name, second.number)}):
             continue
-        after = answers(proof.witness)
+        after = how(facts, proof.witness)
         yield Finding(
             message=f"the ways to '{first.target}' and '{second.target}' have the same priority"
-            f" and hold together{f', after {after}' if after else ''}; the first in the file wins",
+            f" and hold together{f', {after}' if after else ''}; the first in the file wins",
             at=Place(second.at),
             states=(state.name, first.target, second.target),
             related=(Related("holds too", Place(first.at)),),

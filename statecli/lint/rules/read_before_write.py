@@ -55,7 +55,7 @@ from collections.abc import Iterator
 
 from statecli.lint import reading
 from statecli.lint.facts import Facts
-from statecli.lint.told import answers
+from statecli.lint.told import how
 from statecli.model.diagnostic import Finding
 
 FAMILY = "data"
@@ -86,11 +86,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         told.add((proof.state, key))
         number = facts.index[proof.state]
         places = reading.places(facts, number, key)
-        after = answers(proof.witness)
+        after = how(facts, proof.witness)
         if always:
             said = f"'{key}' is never set when '{proof.state}' needs it"
         else:
-            said = f"'{key}' is not set in '{proof.state}' {f'after {after}' if after else 'yet'}"
+            said = f"'{key}' is not set in '{proof.state}' {after or 'yet'}"
         yield Finding(
             message=said,
             at=places[0].place if places else facts.place(proof.state),

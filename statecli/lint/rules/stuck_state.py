@@ -42,7 +42,7 @@ from collections.abc import Iterator
 
 from statecli.lint.facts import Facts
 from statecli.lint.proofs import named
-from statecli.lint.told import answers
+from statecli.lint.told import how
 from statecli.model.diagnostic import Finding
 from statecli.model.graph import FUNCTION
 
@@ -69,10 +69,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if any(way.path in told for way in state.transitions) or not _leads_on(facts, number):
             continue
-        after = answers(proof.witness)
+        after = how(facts, proof.witness)
         where = "nothing is left to ask and no way leads on" if state.is_plan else "no way leads on"
         yield Finding(
-            message=f"{f'after {after} ' if after else ''}{where} in '{proof.state}'",
+            message=f"{f'{after} ' if after else ''}{where} in '{proof.state}'",
             at=facts.place(state),
             states=(proof.state,),
             hint=f"add a way that takes the rest{', on completion' if state.is_plan else ''}",

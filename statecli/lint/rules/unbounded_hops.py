@@ -46,7 +46,8 @@ Good:
       - id: done
         title: Done
 
-Fix: ask for something new on the way round.
+Fix: ask for something new on the way round, or let the states forget their answers when they are
+entered again (`on_reenter: reset`).
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             f" stops in one of them",
             at=facts.place(names[0]),
             states=names,
-            hint="ask for something new on the way round",
+            hint="ask for something new on the way round, or let them forget their answers"
+            " (on_reenter: reset)",
             verdict="possible" if possible else "proved",
             anchors=tuple(facts.place(name) for name in names[1:]),
         )
