@@ -909,5 +909,5 @@ def test_builders_check_names() -> None:
         GraphBuilder().with_states(count=count).with_initial("first").build()
     with pytest.raises(ValueError, match="x >"):
         expr("x >")
-    with pytest.raises(ValueError, match="no state"):
+    with pytest.raises(ValueError, match="at least one state"):
         GraphBuilder().build()

@@ -138,7 +138,7 @@ OTHERS: list[st.SearchStrategy[Guard]] = [
 GUARDS = guards(KEYS, OTHERS)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(GUARDS, min_size=1, max_size=3))
 def test_every_row_is_what_the_kernel_says(guards: list[Guard]) -> None:
     columns = Columns(FIELDS)
@@ -195,7 +195,7 @@ def test_whatever_a_field_holds_some_row_says_the_same(key: str, data: st.DataOb
         assert rows, (asked, held)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(GUARDS, min_size=1, max_size=3), st.data())
 def test_whatever_the_data_some_row_says_the_same(guards: list[Guard], source: Any) -> None:
     table = guard_table(guards, FIELDS)

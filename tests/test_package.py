@@ -26,6 +26,6 @@ def test_names_are_the_functions_in_every_order(order: tuple[str, ...]) -> None:
 
 def test_all_names_are_there() -> None:
     for name in statecli.__all__:
-        assert getattr(statecli, name)
+        assert getattr(statecli, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = statecli.nothing

@@ -48,7 +48,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     another mistake that is told."""
     for proof in facts.proven("end-with-open-branches"):
         other = str(proof.values["other"])
-        if _of_a_join(facts, proof.state, other) or _of_a_meeting(facts, proof.state, other):
+        if _of_a_meeting(facts, proof.state, other):
             continue
         yield Finding(
             message=f"a branch ends in '{proof.state}' while another one is still in '{other}'",
@@ -59,20 +59,6 @@ def check(facts: Facts) -> Iterator[Finding]:
             verdict=proof.verdict,
             witness=proof.witness,
         )
-
-
-def _of_a_join(facts: Facts, end: str, other: str) -> bool:
-    """Whether a join is told to wait in vain: the other branch comes there, and the one that it
-    lacks goes to this end past it."""
-    for finding in facts.fired("join-never-satisfied"):
-        join, *lacking = (facts.index[name] for name in finding.states)
-        past = [() if n == join else ways for n, ways in enumerate(facts.successors)]
-        if (
-            graphs.reachable(past, lacking)[facts.index[end]]
-            and graphs.reachable(facts.successors, [facts.index[other]])[join]
-        ):
-            return True
-    return False
 
 
 def _of_a_meeting(facts: Facts, end: str, other: str) -> bool:
