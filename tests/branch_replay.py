@@ -39,7 +39,8 @@ class Beside(Script):
     def __init__(self, graph: Graph, visits: Sequence[Visit]) -> None:
         super().__init__(graph, visits)
         self.over: set[int] = set()
-        self.current: dict[str, Visit] = {}
+        self.branch = 0  # whose turn it is: two may be in one state
+        self.current: dict[int, Visit] = {}
 
     @property
     def left(self) -> bool:
@@ -49,12 +50,12 @@ class Beside(Script):
         for number, visit in enumerate(self.visits):
             if visit.state == state and number not in self.over:
                 self.over.add(number)
-                self.current[state] = visit
+                self.current[self.branch] = visit
                 return {key: value for turn in visit.turns for key, value in turn.items()}
         raise EndOfInput
 
     async def complete(self, request: Request) -> AsyncIterator[Chunk]:
-        name = request.state.name
+        name, self.branch = request.state.name, request.snapshot.token.id
         if request.what == "delta":
             yield Chunk(text="said", value=dict(self.body(name)))
         elif request.what == "reply":
@@ -64,7 +65,7 @@ class Beside(Script):
             assert request.what == "choice", request.what
             if request.state.kind == "decision":
                 self.body(name)
-            takes = self.current[name].takes
+            takes = self.current[self.branch].takes
             if takes is None:
                 raise EndOfInput
             number = int(takes[len("transitions[") : -1])
@@ -91,6 +92,7 @@ async def _play(session: Session, script: Beside) -> None:
         status = session.snapshot.status
         if status not in ("running", "waiting") or not script.left:
             break
+        script.branch = session.snapshot.token.id
         try:
             line = script.line(session.snapshot.state) if status == "waiting" else None
         except EndOfInput:
