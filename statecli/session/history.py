@@ -5,7 +5,7 @@ Made of the events alone: what was undone, every branch of a split and every for
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from statecli.kernel.apply import apply
@@ -116,28 +116,32 @@ class History(Mapping[int, Point]):
         if not 1 <= number <= len(self.events):
             raise KeyError(f"the run has events 1 to {len(self.events)}, not {number}")
         chain: list[int] = []
-        at = number
+        at, lines, kept = number, self._lines, self._kept
         near, snapshot = self._near
-        while at and at != near and at not in self._kept:
+        while at and at != near and at not in kept:
             chain.append(at)
-            at = self._lines[at]
+            at = lines[at]
         if at != near:
-            snapshot = self._kept[at] if at else Snapshot()
+            snapshot = kept[at] if at else Snapshot()
+        graph, events, every = self.graph, self.events, self.EVERY
         for one in reversed(chain):
-            body = self.events[one - 1].body
+            body = events[one - 1].body
             if type(body) is not Undone:  # that leaves the run as it was after another event
-                snapshot = apply(self.graph, snapshot, body)
-            if one % self.EVERY == 1:
-                self._kept[one] = snapshot
+                snapshot = apply(graph, snapshot, body)
+            if one % every == 1:
+                kept[one] = snapshot
         self._near = (number, snapshot)
         return snapshot
 
     def at(self, number: int) -> Mapping[str, Any]:
         """The data after an event, as the branch of that event sees it."""
         snapshot = self.snapshot(number)
-        token = getattr(self.events[number - 1].body, "token", None)
-        branch = snapshot.branches.get(token) if token is not None else None
-        return Data(branch.data if branch is not None else snapshot.data)
+        if snapshot.branches:
+            token = getattr(self.events[number - 1].body, "token", None)
+            branch = snapshot.branches.get(token) if token is not None else None
+            if branch is not None:
+                return Data(branch.data)
+        return Data(snapshot.data)
 
     def compare(self, one: int, other: int) -> list[Difference]:
         """The fields in which the data after two events differs, in the order of the first."""
@@ -157,19 +161,20 @@ class History(Mapping[int, Point]):
         tips: dict[int, tuple[int, ...]] = {}
         wanted = {event.body.to for event in self.events if type(event.body) is Undone}
         kept: dict[int, dict[int, tuple[int, ...]]] = {}
-        for event in self.events:
-            body, number = event.body, event.number
+        lines = self._lines
+        for _, number, _, body in self.events:
+            kind = type(body)
             if isinstance(body, Undone):
                 tips = dict(kept[body.to])
-                self._lines[number] = body.to
+                lines[number] = body.to
             else:
-                self._lines[number] = last
-                if type(body) in _TELLING or (
-                    isinstance(body, Entered | Jumped) and body.forgotten
-                ):
-                    split = split or type(body) is Split
-                    self._note(number, body, tips)
-                if split and isinstance(body, Ended) and self._ends_all(last, number):
+                lines[number] = last
+                reader = _READERS.get(kind)
+                if reader is not None:
+                    split = split or kind is Split
+                    if (found := reader(body)) is not None:
+                        self._note(number, body, *found, tips)
+                elif split and isinstance(body, Ended) and self._ends_all(last, number):
                     ends = tuple(sorted({n for numbers in tips.values() for n in numbers}))
                     self._points[number] = Point(number, ends, body.token, body.state, "ended", {})
                     tips = {self.snapshot(number).token.id: (number,)}
@@ -181,17 +186,20 @@ class History(Mapping[int, Point]):
         """Whether an event is the end of the last branch: what all of them did is folded there."""
         return bool(self.snapshot(last).branches) and not self.snapshot(number).branches
 
-    def _note(self, number: int, body: Body, tips: dict[int, tuple[int, ...]]) -> None:
+    def _note(
+        self,
+        number: int,
+        body: Body,
+        delta: Mapping[str, Any],
+        root: bool,
+        tips: dict[int, tuple[int, ...]],
+    ) -> None:
         """Put the point of an event into the tree. `tips`: for each token the points it is at."""
         token = getattr(body, "token", 0)
         if isinstance(body, Split):
             before = tips.pop(token, ())
             tips.update(dict.fromkeys(body.tokens, before))
             return
-        found = _what(body)
-        if found is None:
-            return
-        delta, root = found
         if isinstance(body, Joined):
             gone = (tips.pop(one, ()) for one in body.tokens)
             before = tuple(sorted({n for numbers in gone for n in numbers}))
@@ -205,25 +213,34 @@ class History(Mapping[int, Point]):
         tips[token] = (number,)
 
 
-#: Events that may change the data (and a split, which parts its history).
-_TELLING = frozenset({Started, Changed, Said, Answered, Returned, Edited, Joined, Filtered, Split})
+#: What an event does to the data: a delta (or all of it), and whether it begins anew.
+Doing = tuple[Mapping[str, Any], bool]
 
 
-def _what(body: Body) -> tuple[Mapping[str, Any], bool] | None:
-    """What an event does to the data: a delta (or all of it), and whether it begins anew."""
-    if isinstance(body, Started):
-        return body.data, True
-    if isinstance(body, Changed):
-        return (body.data, False) if body.data else None
-    if isinstance(body, Said | Answered | Returned):
-        message = message_of(body)
-        return ({"messages": [message]}, False) if message else None
-    if isinstance(body, Edited):
-        return {body.key: body.value}, False
-    if isinstance(body, Joined):
-        return body.data or {}, body.data is not None
-    if isinstance(body, Filtered):
-        return body.data or {}, True
-    if isinstance(body, Entered | Jumped) and body.forgotten:
-        return {}, True
-    return None
+def _changed(body: Changed) -> Doing | None:
+    return (body.data, False) if body.data else None
+
+
+def _told(body: Said | Answered | Returned) -> Doing | None:
+    message = message_of(body)
+    return ({"messages": [message]}, False) if message else None
+
+
+def _moved(body: Entered | Jumped) -> Doing | None:
+    return ({}, True) if body.forgotten else None
+
+
+#: What the events do that may change the data (and a split, which parts its history).
+_READERS: dict[type, Callable[[Any], Doing | None]] = {
+    Started: lambda body: (body.data, True),
+    Changed: _changed,
+    Said: _told,
+    Answered: _told,
+    Returned: _told,
+    Edited: lambda body: ({body.key: body.value}, False),
+    Joined: lambda body: (body.data or {}, body.data is not None),
+    Filtered: lambda body: (body.data or {}, True),
+    Split: lambda body: ({}, False),
+    Entered: _moved,
+    Jumped: _moved,
+}

@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from itertools import starmap
 from typing import Any
 
 from statecli.model.event import BODIES, Body, Event, Trial
@@ -100,21 +101,23 @@ def all_loaded(rows: Sequence[tuple[str, str]]) -> list[Body]:
     """The bodies of rows: (name, text). ValueError where one is none.
 
     They are read as one array, which knows the names of the fields after the first of them: a third
-    of the time. Where that is not one value a row, each is read by itself.
+    of the time. Where that is not one plain value a row, each is read by itself.
     """
     found: list[Body] = []
     for start in range(0, len(rows), _AT_ONCE):
         some = rows[start : start + _AT_ONCE]
+        text = ",".join([text for _, text in some])
         try:
-            values = _decode(f"[{','.join([text for _, text in some])}]")[0]
-        except (ValueError, RecursionError):
-            values = []
-        if len(values) != len(some):
-            found += [loaded(name, text) for name, text in some]
-        else:
-            found += [
-                _body(name, text, value) for (name, text), value in zip(some, values, strict=True)
-            ]
+            values = _decode(f"[{text}]")[0]
+            if len(values) == len(some) and '"$' not in text:
+                found += [
+                    _plain(BODIES[name], fields)
+                    for (name, _), fields in zip(some, values, strict=True)
+                ]
+                continue
+        except (ValueError, *_DAMAGE):
+            pass
+        found += [loaded(name, text) for name, text in some]
     return found
 
 
@@ -134,13 +137,17 @@ def _body(name: str, text: str, fields: Any) -> Body:
     try:
         if '"$' in text:
             fields = {key: _read(value) if key in _DATA else value for key, value in fields.items()}
-        for key in _LISTED[kind]:
-            value = fields.get(key)
-            if type(value) is list:
-                fields[key] = tuple(value if key != "trials" else [Trial(*item) for item in value])
-        return kind(**fields)
+        return _plain(kind, fields)
     except _DAMAGE as error:
         raise ValueError(f"not an event '{name}': {error}") from None
+
+
+def _plain(kind: type[Any], fields: dict[str, Any]) -> Any:
+    """The body of fields whose values are what JSON has a word for."""
+    for key in _LISTED[kind]:
+        if key in fields and type(value := fields[key]) is list:
+            fields[key] = tuple(starmap(Trial, value) if key == "trials" else value)
+    return kind(**fields)
 
 
 def events_of(run: str, batch: Batch) -> list[Event]:
