@@ -440,7 +440,7 @@ def test_a_secret_is_in_no_patch(tmp_path: Path) -> None:
 HEAVY = {
     "openai", "mcp", "prompt_toolkit", "rich", "pydantic", "graphviz", "typer", "click", "asyncio",
     "ruamel", "tomllib", "difflib", "pathspec", "wcwidth", "shutil", "tempfile", "urllib.parse",
-    "hashlib", "subprocess", "threading", "socket",
+    "hashlib", "subprocess", "threading", "socket", "inspect", "tokenize", "dataclasses", "copy",
 }  # fmt: skip
 
 

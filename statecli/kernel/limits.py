@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from statecli.model.graph import Graph
 from statecli.model.keys import OBJECTS
-from statecli.model.snapshot import Snapshot
+
+if TYPE_CHECKING:  # validate asks for the limits, and has no run
+    from statecli.model.snapshot import Snapshot
 
 
 class Hit(NamedTuple):

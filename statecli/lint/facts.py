@@ -39,7 +39,7 @@ from statecli.model.keys import KEY_SLIPS
 from statecli.model.nearest import nearest
 from statecli.model.shape import BadCondition, MissingKey, UnknownKey, WrongType
 from statecli.model.span import Path, Place
-from statecli.text.document import Document
+from statecli.text.document import PYTHON, Document
 from statecli.verify.report import Report
 
 IssueT = TypeVar("IssueT")
@@ -540,7 +540,7 @@ class Facts:
     @cached_property
     def is_python(self) -> bool:
         """Whether the graph is built in Python: our own form is none of its business."""
-        return self.document.language == "python"
+        return self.document.language == PYTHON
 
     @cached_property
     def open_start(self) -> bool:

@@ -10,8 +10,7 @@ from statecli.model.data import is_list, is_map
 from statecli.model.diagnostic import Edit, Finding, Fix
 from statecli.model.nearest import did_you_mean
 from statecli.model.span import Path, Place
-from statecli.text.document import Document, offsets
-from statecli.text.python_text import PythonText
+from statecli.text.document import PYTHON, Document, offsets
 
 KEY = "x-statecli-ignore"
 _COMMENT = re.compile(r"#\s*statecli:\s*(ignore(?:-file)?)\s*(?:\[([^\]\n]*)\]?)?")
@@ -139,7 +138,10 @@ def _comments(document: Document) -> Iterator[_Suppression]:
 
 def _suppressing(document: Document) -> Iterator[re.Match[str]]:
     """The comments that suppress something."""
-    if isinstance(document, PythonText):
+    if document.language == PYTHON:
+        from statecli.text.python_text import PythonText  # tokenize is heavy
+
+        assert isinstance(document, PythonText)
         for at, comment in document.comments():
             match = _COMMENT.match(document.text, at, at + len(comment))
             if match is not None:

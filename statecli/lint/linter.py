@@ -9,10 +9,10 @@ from statecli.lint.facts import Facts
 from statecli.lint.ignores import Ignores
 from statecli.lint.kinds import misspelt_kinds
 from statecli.lint.proofs import PROVING, Proving, withdrawn
-from statecli.lint.python_graph import LANGUAGE, in_its_file
 from statecli.lint.rule import Rule, rule_ids, rules
 from statecli.load.loader import Loaded, build
 from statecli.model.diagnostic import SEVERITIES, Diagnostic, Finding
+from statecli.text.document import PYTHON
 
 UNUSED = "unused-suppression"
 
@@ -29,7 +29,7 @@ def facts_of(loaded: Loaded, config: Config, proving: Proving | None = PROVING) 
     """What the rules ask about; nothing of it is computed yet. A state whose kind is misspelt is
     judged as the kind that was meant. `proving`: how much the verifier may do, None for nothing."""
     active = selected(config)
-    if loaded.document.language == LANGUAGE:
+    if loaded.document.language == PYTHON:
         known = rules()
         active = {rule: level for rule, level in active.items() if not known[rule].own_form}
         return Facts(loaded, config, active, proving=proving)
@@ -131,5 +131,7 @@ def _diagnostic(facts: Facts, rule: Rule, finding: Finding, severity: str) -> Di
         severity = finding.severity
     document = facts.document.within(finding.at)
     if facts.is_python:
+        from statecli.lint.python_graph import in_its_file  # inspect is heavy
+
         finding = in_its_file(facts.document, finding)
     return Diagnostic(rule.id, rule.family, severity, finding, document)

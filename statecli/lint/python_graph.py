@@ -24,9 +24,6 @@ from statecli.model.words import in_words
 from statecli.text.document import Document, offsets
 from statecli.text.python_text import Extent, PythonText, first_line
 
-LANGUAGE = "python"
-
-
 #: The length of the path of a transition.
 _WAY = len(("states", "name", "transition", "next", 0))
 

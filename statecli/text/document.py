@@ -51,6 +51,10 @@ def _nothing() -> Node | None:
     return None
 
 
+#: The language of a graph that Python code builds.
+PYTHON = "python"
+
+
 class Document:
     """The content of one file. `value` holds dict, list, str, int, float, bool and None only, and
     the keys of every dict are text. None when the text could not be read at all."""

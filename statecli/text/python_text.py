@@ -11,7 +11,7 @@ from functools import cached_property
 from types import CodeType
 
 from statecli.model.calls import Call
-from statecli.text.document import Document
+from statecli.text.document import PYTHON, Document
 
 #: The characters from the first up to the second.
 Extent = tuple[int, int]
@@ -23,7 +23,7 @@ class PythonText(Document):
     """One Python file as it stands on the disk (or where else Python has it from)."""
 
     def __init__(self, file: str, value: object = None) -> None:
-        super().__init__(_shown(file), _source(file), "python", value)
+        super().__init__(_shown(file), _source(file), PYTHON, value)
         self.file = file
 
     # --- nodes ----------------------------------------------------------------------------------

@@ -43,7 +43,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from statecli.kernel.values import Unfit, fits
 from statecli.lint import reading
 from statecli.lint.facts import Facts
 from statecli.model.data import described, is_list, is_map, shown
@@ -128,8 +127,15 @@ def _field(field: Field, misspelt: set[str], *, python: bool) -> Iterator[Findin
             hint=f"write type: {better}, or another reducer",
         )
     if field.has_default and field.default is not None:
-        if not python or isinstance(fits(field, field.default), Unfit):  # it may be a tuple
+        if not (python and _fits(field)):
             yield from _default(field)
+
+
+def _fits(field: Field) -> bool:
+    """What no file can hold may be the default of a field in Python: a tuple."""
+    from statecli.kernel.values import Unfit, fits  # a graph in a file needs none of it
+
+    return not isinstance(fits(field, field.default), Unfit)
 
 
 def _default(field: Field) -> Iterator[Finding]:
