@@ -49,6 +49,7 @@ class Beside(Script):
     def body(self, state: str) -> Mapping[str, Any]:
         for number, visit in enumerate(self.visits):
             if visit.state == state and number not in self.over:
+                assert number >= max(self.over, default=-1), "the bodies begin in another order"
                 self.over.add(number)
                 self.current[self.branch] = visit
                 return {key: value for turn in visit.turns for key, value in turn.items()}

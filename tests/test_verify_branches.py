@@ -23,8 +23,13 @@ from verify_oracle.branching import LISTS, branching
 from verify_oracle.search import TooLarge
 from verify_splits import split_graph
 
+from statecli.model.event import BARRIERS
 from statecli.verify import Report
-from statecli.verify.verifier import verify
+from statecli.verify.branch_witness import pieces
+from statecli.verify.sites import Budget
+from statecli.verify.steps import Steps
+from statecli.verify.tokens import Joins, Token
+from statecli.verify.verifier import Verification, verify
 
 ONE = os.environ.get("STATECLI_VERIFY_SPLIT")
 COUNT = 1 if ONE else int(os.environ.get("STATECLI_VERIFY_SPLITS", "100"))
@@ -132,3 +137,73 @@ def test_a_written_witness_is_played_by_chat(
     for file in files:
         played = run("chat", "--force", "--allow-plugins", "--model", f"script:{file}", str(path))
         assert "'j' waits for a branch from each of its sources" in played.out + played.err
+
+
+TWO = [{"to": "j", "description": "j"}, {"to": "f", "description": "f"}]
+#: A body of each kind beside another branch, and what is answered there.
+BODIES: dict[str, tuple[dict[str, Any], list[Any]]] = {
+    "decision": ({"type": "decision", "transition": {"next": ["j"]}}, []),
+    "decision, chosen": ({"type": "decision", "transition": {"next": TWO}}, [{"choice": "j"}]),
+    "agent": (agent("j"), [{"reply": "said"}]),
+    "agent, writing": (agent("j", writes=["a"]), [{"writes": {"a": True}}]),
+    "agent, chosen": (agent(*TWO), [{"reply": "said"}, {"choice": "j"}]),
+    "agent, by a guard": (
+        agent({"to": "j", "when": "a"}, *TWO[1:], writes=["a"]), [{"writes": {"a": True}}],
+    ),
+    "tool": (
+        {"type": "tool", "tool": "x", "transition": {"next": ["j"]}},
+        [{"calls": [{"x": {}}]}, {"result": "r"}],
+    ),
+    "tool, filled in": (
+        {"type": "tool", "tool": "x", "arguments": {}, "transition": {"next": ["j"]}},
+        [{"result": "r"}],
+    ),
+    "tool, picked, chosen": (
+        {"type": "tool", "tools": ["x", "y"], "transition": {"next": TWO}},
+        [{"calls": [{"x": {}}]}, {"result": "r"}, {"choice": "j"}],
+    ),
+    "planner": (
+        {"type": "planner", "transition": {"next": ["j"]}},
+        [{"plan": {"steps": ["one"], "needs_permission": False}}],
+    ),
+    "verifier": (
+        {"type": "verifier", "transition": {"next": TWO}},
+        [{"verdict": {"done": True, "reason": "r", "next": "j"}}],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_body_takes_as_many_turns_as_the_engine_gives_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each stored piece is one, and one ends it: a witness has the order of the engine."""
+    monkeypatch.setenv("STATECLI_DATA", str(tmp_path / "data"))
+    state, replies = BODIES[name]
+    graph = several(
+        s={"type": "user", "transition": {"fanout": "all", "next": ["p", "q"]}},
+        p={"description": "d", **state},
+        q={"type": "decision", "transition": {"next": ["f"]}},
+        j={"type": "decision", "transition": {"next": ["e"]}},
+    )
+    graph["tools"] = {tool: {"python": "m:f"} for tool in "xy"}
+    (tmp_path / "g.json").write_text(json.dumps(graph), encoding="utf-8")
+    talk = {"graph": "g.json", "turns": [{"say": "go", "replies": replies}]}
+    (tmp_path / "talk.yaml").write_text(json.dumps(talk), encoding="utf-8")
+    played = run(
+        "chat", "--force", "--allow-plugins", "--model", f"script:{tmp_path / 'talk.yaml'}",
+        "--trace", str(tmp_path / "t.jsonl"), str(tmp_path / "g.json"),
+    )  # fmt: skip
+    lines = (tmp_path / "t.jsonl").read_text("utf-8").splitlines()
+    events = [(row["event"], row["body"]) for row in map(json.loads, lines)]
+    (token,) = (b["token"] for event, b in events if event == "entered" and b["state"] == "p")
+    own = [(event, body["state"]) for event, body in events if body.get("token") == token]
+    assert ("entered", "j") in own, played.err
+    stored = {kind.__name__.lower() for kind in BARRIERS}
+    body = own[own.index(("entered", "p")) + 1 : own.index(("entered", "j")) + 1]
+    taken = sum(event in stored for event, _ in body) + 1
+    sites = Verification(graph_of(graph), Budget(1000, None), ()).sites
+    steps = Steps(Joins(sites, seen=True), coop=True, single=True)
+    here = sites.layout.index["p"]
+    found = steps.of(Token(here, -1, "", sites.layout.start(here, coop=True)))
+    assert taken in {pieces(sites[here], step) for step in found}

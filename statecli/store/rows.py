@@ -142,12 +142,13 @@ def _body(name: str, text: str, fields: Any) -> Body:
         raise ValueError(f"not an event '{name}': {error}") from None
 
 
-def _plain(kind: type[Any], fields: dict[str, Any]) -> Any:
+def _plain(kind: type[Any], fields: dict[str, Any]) -> Body:
     """The body of fields whose values are what JSON has a word for."""
     for key in _LISTED[kind]:
         if key in fields and type(value := fields[key]) is list:
             fields[key] = tuple(starmap(Trial, value) if key == "trials" else value)
-    return kind(**fields)
+    body: Body = kind(**fields)
+    return body
 
 
 def events_of(run: str, batch: Batch) -> list[Event]:

@@ -36,11 +36,13 @@ from statecli.verify.report import Visit
 
 class Act(NamedTuple):
     """The body of one branch: in which state, what it writes, and the number of the route that the
-    model chooses where it is asked (-1: it is not, or it makes no difference any more)."""
+    model chooses where it is asked (-1: it is not, or it makes no difference any more). `part`: the
+    body only goes on, and comes to no end yet."""
 
     state: str
     writes: Mapping[str, Any]
     way: int = -1
+    part: bool = False
 
 
 class BranchReplay:
@@ -53,7 +55,9 @@ class BranchReplay:
         self.to = Recorder(graph, Snapshot())
         #: What happened, with the run before it.
         self.told: list[tuple[Body, Snapshot]] = []
-        self.visits: list[Visit] = []
+        #: The bodies in the order in which they began; None while one is at work.
+        self.visits: list[Visit | None] = []
+        self._begun: dict[int, int] = {}
         try:
             data = first_data(graph, given)
         except Misfit:
@@ -74,8 +78,8 @@ class BranchReplay:
         return self
 
     def witness(self) -> tuple[Visit, ...]:
-        """The run so far: the bodies, one after the other."""
-        return tuple(self.visits)
+        """The run so far: the bodies that came to an end, in the order in which they began."""
+        return tuple(visit for visit in self.visits if visit is not None)
 
     def _emit(self, body: Body) -> None:
         self.told.append((body, self.snapshot))
@@ -123,6 +127,12 @@ class BranchReplay:
         if self._places().get(number) != act.state:
             self.ok = False
             return
+        if number not in self._begun:
+            self._begun[number] = len(self.visits)
+            self.visits.append(None)
+        if act.part:
+            self._queue.append(number)
+            return
         state = self.graph.states[act.state]
         seen = view(self.snapshot, number) if self.snapshot.branches else self.snapshot
         own = Recorder(self.graph, seen)
@@ -139,7 +149,8 @@ class BranchReplay:
             self._record(number, own)
         except (GuardMissingField, Misfit):
             self.ok = False
-        self.visits.append(Visit(act.state, (dict(act.writes),) if act.writes else (), takes))
+        visit = Visit(act.state, (dict(act.writes),) if act.writes else (), takes)
+        self.visits[self._begun.pop(number)] = visit
 
     def _choose(self, own: Recorder, number: int, act: Act, open_: Options, by: str) -> None:
         route = next((r for r in open_.routes if r.number == act.way), None)

@@ -1,7 +1,7 @@
 """The shortest run of branches that shows something: breadth first, in the order of the engine.
 
-The bodies take their turns as in `engine/branches.py`: those that are ready one after the other,
-what comes of one at the end of the queue; a person is asked once nothing else can go on.
+The bodies take their turns as in `engine/branches.py`: one piece of each in routing order, what
+comes of one at the end of the queue; a person is asked once nothing else can go on.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from statecli.model.data import is_list, is_map
 from statecli.verify.branch_replay import Act
 from statecli.verify.branches import placed
 from statecli.verify.site import Site
@@ -19,26 +20,29 @@ from statecli.verify.tokens import Configuration, Joins, Token, tidied, together
 from statecli.verify.witness import Goal, given_at
 
 #: So many bodies at most are told of the branches that a finding is not about.
-MOST_MORE = 30
+MOST_MORE = 90
 #: So many places of the branches are looked at.
 MOST_NODES = 20_000
 #: And of so many for a run that shows a finding better than one that is known.
 MOST_FOR_BETTER = 2_000
 
 
+Turns = tuple[tuple[int, int], ...]
+
+
 class Node(NamedTuple):
-    """The branches in routing order with a name each, and those that are to run, in turn; and how
-    a run comes to be there."""
+    """The branches in routing order with a name each, and those that are to run, in turn, each
+    with how many pieces of its body are done; and how a run comes to be there."""
 
     tokens: Configuration
     names: tuple[int, ...]
-    queue: tuple[int, ...]
+    queue: Turns
     before: int = -1
-    act: Act | None = None
+    acts: tuple[Act, ...] = ()
 
-    def key(self) -> tuple[Configuration, tuple[int, ...]]:
+    def key(self) -> tuple[Configuration, Turns]:
         at = {name: number for number, name in enumerate(self.names)}
-        return self.tokens, tuple(at[name] for name in self.queue)
+        return self.tokens, tuple((at[name], done) for name, done in self.queue)
 
 
 class Run(NamedTuple):
@@ -75,7 +79,7 @@ class BranchSearch:
             number = self.layout.index[name]
             for box in self.steps.values(self.sites[number], self.layout.start(number, coop=True)):
                 token = Token(number, -1, "", box)
-                self._add(Node((token,), (0,), (0,)))
+                self._add(Node((token,), (0,), ((0, 0),)))
         while self._queue and self.left and self.budget.spend():
             most = MOST_NODES if self.left.keys() - self.close.keys() else MOST_FOR_BETTER
             if len(self.nodes) > most:
@@ -113,8 +117,7 @@ class BranchSearch:
         vain = self.joins.in_vain(node.tokens) if goal.kind == "waits" else {}
         lacking = tuple(self.layout.states[n].name for n in vain.get(goal.site, ()))
         while True:
-            if node.act is not None:
-                acts.insert(0, node.act)
+            acts = [*node.acts, *acts]
             if node.before < 0:
                 break
             node = self.nodes[node.before]
@@ -133,7 +136,7 @@ class BranchSearch:
             self.left = left
             if after is None:
                 break
-            acts += [after.act] if after.act is not None else []
+            acts += after.acts
             node = after
         return acts
 
@@ -158,15 +161,22 @@ class BranchSearch:
     # --- what comes next ------------------------------------------------------------------------
 
     def _after(self, at: int, node: Node) -> Iterator[Node]:
-        """Where one body leads: that of the first branch in the queue, or else the person is asked
-        in the first that waits."""
-        queue = list(node.queue)
+        """Where one body leads: the first that comes to an end when those in the queue take their
+        turns, or else the person is asked in the first that waits."""
+        queue = deque(node.queue)
+        parts: list[Act] = []
         while queue:
-            token = node.tokens[node.names.index(queue[0])]
-            if not self.joins.rests(token) and self.sites[token.site].state.kind != "user":
-                yield from self._body(at, node, queue[0], tuple(queue[1:]))
+            name, done = queue.popleft()
+            token = node.tokens[node.names.index(name)]
+            here = self.sites[token.site]
+            if self.joins.rests(token) or here.state.kind == "user":
+                continue
+            fewest = min((pieces(here, step) for step in self.steps.of(token)), default=0)
+            if done + 1 >= fewest:
+                yield from self._body(at, node, name, done + 1, tuple(queue), parts)
                 return
-            queue.pop(0)
+            queue.append((name, done + 1))
+            parts.append(Act(here.state.name, {}, part=True))
         vain = self.joins.in_vain(node.tokens)
         due = self.joins.following(vain) if vain else set()
         for site in vain:
@@ -175,10 +185,13 @@ class BranchSearch:
             return
         for name, token in zip(node.names, node.tokens, strict=True):
             if not self.joins.rests(token):
-                yield from self._body(at, node, name, ())
+                yield from self._body(at, node, name, ALL, (), [])
                 return
 
-    def _body(self, at: int, node: Node, name: int, queue: tuple[int, ...]) -> Iterator[Node]:
+    def _body(
+        self, at: int, node: Node, name: int, done: int, queue: Turns, parts: list[Act]
+    ) -> Iterator[Node]:
+        """What a body leads to that has done so many pieces; it may go on as well."""
         place = node.names.index(name)
         token = node.tokens[place]
         site = self.sites[token.site]
@@ -188,8 +201,10 @@ class BranchSearch:
         steps = self.steps.of(token)
         helps = any(step.branches for step in steps)
         for step in steps:
+            if pieces(site, step) > done:
+                continue
             act = Act(site.state.name, self._writes(site, step), self._way(site, step))
-            after = self._placed(at, node, place, queue, step, act)
+            after = self._placed(at, node, place, queue, step, (*parts, act))
             if after is None:
                 continue
             for key in self.steps.asked(site, step.box, set_=False):
@@ -198,14 +213,17 @@ class BranchSearch:
                 self._reach(Goal("stuck", token.site), at, after)
             if step.branches:
                 yield after
+        if any(pieces(site, step) > done for step in steps):
+            acts = (*parts, Act(site.state.name, {}, part=True))
+            yield Node(node.tokens, node.names, (*queue, (name, done)), at, acts)
 
     def _placed(
-        self, at: int, node: Node, place: int, queue: tuple[int, ...], step: Step, act: Act
+        self, at: int, node: Node, place: int, queue: Turns, step: Step, acts: tuple[Act, ...]
     ) -> Node | None:
         """The branches after a step, each that goes on at the end of the queue. None where what
         branches that come together know does not fit together."""
         if not step.branches:  # a line that leads nowhere
-            return Node(node.tokens, node.names, queue, at, act)
+            return Node(node.tokens, node.names, queue, at, acts)
         fresh = max(node.names) + 1
         made = tuple(range(fresh, fresh + len(step.branches)))
         names = (*node.names[:place], *made, *node.names[place + 1 :])
@@ -223,8 +241,8 @@ class BranchSearch:
             ready.append(max(*names, fresh) + 1)
             tokens = tuple(joined if n == parts[0] else tokens[n] for n in kept)
             names = tuple(ready[-1] if n == parts[0] else names[n] for n in kept)
-        live = tuple(name for name in (*queue, *ready) if name in names)
-        return Node(tidied(tokens), names, live, at, act)
+        live = tuple(turn for turn in (*queue, *((name, 0) for name in ready)) if turn[0] in names)
+        return Node(tidied(tokens), names, live, at, acts)
 
     # --- in words of the kernel -----------------------------------------------------------------
 
@@ -239,3 +257,26 @@ class BranchSearch:
             number = (step.box >> axis.at & axis.all).bit_length() - 1
             found[axis.name] = axis.line(number) if typed else axis.sample(number)
         return site.written(found)
+
+
+#: More pieces than any body has.
+ALL = 99
+#: How often the body of a kind asks somebody, or waits, before it is known where the run goes.
+_ASKS = {"decision": 0, "user": 0, "tool": 2}
+
+
+def pieces(site: Site, step: Step) -> int:
+    """In how many turns the engine runs a body that makes a step: one up to each question (the
+    model's choice of the way is one), one that moves on, and one that ends it."""
+    asks = _ASKS.get(site.state.kind, 1)
+    if site.state.kind == "tool":  # which one, and with which arguments
+        asks += _several_tools(site) + (not is_map(site.state.settings.get("arguments")))
+    if step.way >= 0 and not site.state.fans_out and site.state.kind != "verifier":
+        asks += site.is_chosen(step.way)
+    return asks + 2
+
+
+def _several_tools(site: Site) -> bool:
+    settings = site.state.settings
+    tools = settings.get("tools", site.graph.settings.get("tools"))
+    return "tool" not in settings and (is_list(tools) or is_map(tools)) and len(tools) > 1

@@ -261,6 +261,12 @@ class Site:
             and self.targets[at] is not None
         ]
 
+    def is_chosen(self, at: int) -> bool:
+        """Whether the model chooses a route, where it is reached: there are others to choose."""
+        first = next((n for n, route in enumerate(self.routes) if route.guard is None), at)
+        found = self.options(first)
+        return at in found and len({self.targets[n] for n in found}) > 1
+
     # --- turns ----------------------------------------------------------------------------------
 
     def _count_turns(self) -> None:
