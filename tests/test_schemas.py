@@ -203,6 +203,9 @@ def test_002_generate_state_schema() -> None:
         ("name", "str", "overwrite"), ("tags", "list", "extend"),
     ]  # fmt: skip
     assert list(fields_from(generate_state_schema())) == ["messages"]
+    listed = [str, int, float, list, tuple, dict]
+    every = generate_state_schema([(f"a_{t.__name__}", t, "overwrite") for t in listed])
+    assert [f.type for f in fields_from(every).values()] == ["list", *(t.__name__ for t in listed)]
 
 
 @pytest.mark.parametrize(
