@@ -122,6 +122,43 @@ def test_the_data_is_one_object_all_the_time() -> None:
     assert data.processed_results == ["HI"]
 
 
+def test_data_flows_from_state_to_state() -> None:
+    """Each workflow finds what those before it wrote, and the machine has it at the end."""
+    found: list[list[str]] = []
+
+    def notes(name: str, answer: str) -> StateWorkflow:
+        def execute(state_machine: Any, data: Any) -> str:
+            found.append([*data.processed_results])
+            data.processed_results.append(name)
+            return answer
+
+        return body(execute)
+
+    own = machine(start=notes("s", "processing"), processing=notes("p", "error"),
+                  error=notes("e", "complete"))  # fmt: skip
+    do(own.run())
+    assert found == [[], ["s"], ["s", "p"]]
+    assert own.state_machine_data.processed_results == ["s", "p", "e"]
+    assert own.dump()["state_machine_data"]["processed_results"] == ["s", "p", "e"]
+
+
+def test_run_calls_step_until_its_condition_holds() -> None:
+    """Also where `step` is one's own, and never where the condition holds at the beginning."""
+
+    class Counted(Machine):
+        steps = 0
+
+        async def step(self) -> str:
+            self.steps += 1
+            return await super().step()
+
+    own = Counted("start", states(), state_machine_data=MyData())
+    do(own.run())
+    assert (own.steps, own.get_current_state()) == (2, "complete")
+    do(own.run())
+    assert own.steps == 2
+
+
 def test_no_op_stays_where_it_is() -> None:
     found = machine()
     do(found.transition("complete"))
@@ -640,6 +677,15 @@ def test_spans(caplog: pytest.LogCaptureFixture) -> None:
     assert "task t1: start -> processing" in caplog.text
     assert "HI" not in caplog.text, "data stays out of the text"
     assert caplog.records[0].span == first  # type: ignore[attr-defined]
+
+
+def test_nothing_is_traced_unless_asked(caplog: pytest.LogCaptureFixture) -> None:
+    found = machine(task="t1", trace=False)
+    with caplog.at_level(logging.INFO, "statecli.spans"):
+        do(found.run())
+        do(found.transition("error"))
+    assert (list(found.get_spans()), caplog.records) == ([], [])
+    assert found.dump()["trace_transitions"] is False
 
 
 def test_the_span_of_a_body_that_raises() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import asyncio
+import dataclasses
 import inspect
 from enum import Enum
 from types import SimpleNamespace
@@ -49,9 +50,40 @@ STATES = Shown("003", "class MyStates(str, Enum)")
 
 def the_machine() -> dict[str, Any]:
     """What the block of the initialization leaves behind."""
-    given = {**the_states(), "MyDataModel": lambda: data_model()(input_data="hi")}
+    base = data_model()
+
+    class Filled(base):  # type: ignore[misc, valid-type]
+        """The document's model; it writes `MyDataModel()` though `input_data` has no default."""
+
+        input_data: str = "hi"
+
     block = Shown("003", "# Initialize the state machine\n").text
-    return ran(block.replace("StateMachine[MyDataModel]", "StateMachine"), **given)
+    return ran(block, **the_states(), MyDataModel=Filled)
+
+
+@dataclasses.dataclass
+class Work:
+    """Data with the methods that the document's decision asks."""
+
+    more: bool
+    errors: bool
+
+    def needs_more_processing(self) -> bool:
+        return self.more
+
+    def has_errors(self) -> bool:
+        return self.errors
+
+
+def named(first: Any, *others: str, data: Any) -> Any:
+    """A machine that begins with this workflow, beside other states that do nothing."""
+
+    class Named(StateMachine[type(data)]):  # type: ignore[misc]
+        async def terminal_condition(self) -> bool:
+            return self.get_current_state() in others
+
+    states = [State("first", first), *(State(name, NoOpWorkflow()) for name in others)]
+    return Named("first", states, state_machine_data=data)
 
 
 # --- classes -----------------------------------------------------------------------------------
@@ -136,12 +168,13 @@ def test_003_my_workflow(shown: Shown) -> None:
     kind = ran(shown.text, **NAMES)["MyWorkflow"]
 
     async def process(data: Any) -> Any:
-        return SimpleNamespace(is_success=lambda: data == "good")
+        return SimpleNamespace(is_success=lambda: data["kind"] == "good")
 
-    flow = kind()
-    flow.process_data = process
+    kind.process_data = staticmethod(process)
     for data, answer in (("good", "next_state"), ("bad", "error_state")):
-        assert asyncio.run(flow.execute(None, data)) == answer
+        machine = named(kind(), "next_state", "error_state", data={"kind": data})
+        assert asyncio.run(machine.step()) == answer
+        assert machine.get_current_state() == answer
 
 
 @shows("003", "class ProcessingWorkflow(StateWorkflow)")
@@ -168,17 +201,21 @@ def test_003_error_workflow(shown: Shown) -> None:
     states = [State(name="error", workflow=kind()), State(name="complete", workflow=NoOpWorkflow())]
     machine = given["MyStateMachine"]("error", states, task_id="t")
     assert asyncio.run(machine.step()) == "complete"
+    assert machine.get_current_state() == "complete"
+    stays = ran(shown.text.replace('"complete"', '"error"'), **NAMES)["ErrorWorkflow"]
+    machine = given["MyStateMachine"]("error", [State("error", stays())], task_id="t")
+    assert [asyncio.run(machine.step()) for _ in range(2)] == ["error", "error"], "it may stay"
 
 
 @shows("003", "class DecisionWorkflow(StateWorkflow)")
 def test_003_decision_workflow(shown: Shown) -> None:
+    """Each of the three ways is one that the machine goes; it decides by data it was given."""
     kind = ran(shown.text, **NAMES)["DecisionWorkflow"]
     cases = ((True, False, "processing"), (False, True, "error"), (False, False, "complete"))
     for more, errors, answer in cases:
-        data = SimpleNamespace(
-            needs_more_processing=lambda more=more: more, has_errors=lambda errors=errors: errors
-        )
-        assert asyncio.run(kind().execute(None, data)) == answer
+        machine = named(kind(), "processing", "error", "complete", data=Work(more, errors))
+        assert asyncio.run(machine.step()) == answer
+        assert machine.get_current_state() == answer
 
 
 # --- states, data and the machine --------------------------------------------------------------
@@ -189,6 +226,11 @@ def test_003_states(shown: Shown) -> None:
     names = the_states()
     assert [state.name for state in names["states"]] == list(names["MyStates"])
     assert issubclass(names["MyStates"], Enum)
+    for state in names["states"]:  # the Enum's member and its text name the same state
+        for name in (names["MyStates"](state.name), str(state.name)):
+            machine = the_machine()["MyStateMachine"](name, names["states"], task_id="t")
+            assert machine.get_current_state() == name
+            assert machine.get_current_workflow() is state.workflow
     assert shown.text == STATES.text
 
 
@@ -223,7 +265,12 @@ def test_003_terminal_condition(shown: Shown) -> None:
     machine = names["MyStateMachine"]("start", states, task_id="t")
     asyncio.run(machine.run())
     assert machine.get_current_state() == "error"
-    with pytest.raises(TypeError):
+    states = [State(name="start", workflow=going("complete")()),
+              State(name="complete", workflow=going("start")())]  # fmt: skip
+    machine = names["MyStateMachine"]("start", states, task_id="t")
+    asyncio.run(machine.run())
+    assert machine.get_current_state() == "complete"
+    with pytest.raises(TypeError, match="terminal_condition"):
         StateMachine("start", states)  # type: ignore[abstract]
 
 
@@ -232,9 +279,13 @@ def test_003_no_op(shown: Shown) -> None:
     text = 'complete_state = State(name="complete", workflow=NoOpWorkflow())\n'
     assert shown.text == text
     state = ran(shown.text, **NAMES)["complete_state"]
-    machine = the_machine()["MyStateMachine"]("complete", [state], task_id="t")
+    data = data_model()(input_data="hi")
+    machine = the_machine()["MyStateMachine"]("complete", [state], "t", data)
+    before = data.model_copy(deep=True)
+    assert asyncio.run(machine.step()) == "complete", "it stays where it is"
+    assert machine.state_machine_data == before
     asyncio.run(machine.run())
-    assert machine.get_current_state() == "complete"
+    assert asyncio.run(machine.terminal_condition()) is True
 
 
 # --- saving and tracing ------------------------------------------------------------------------
@@ -268,6 +319,9 @@ def test_003_load(shown: Shown) -> None:
     machine = ran(shown.text, **given, saved_state=saved)["restored_machine"]
     assert isinstance(machine, given["MyStateMachine"])
     assert machine.get_current_state() == "processing"
+    assert isinstance(machine.state_machine_data, pydantic.BaseModel)
+    assert machine.state_machine_data.input_data == "hi"
+    assert machine.dump() == saved, "task, data, initial state and tracing too"
     asyncio.run(machine.run())
     assert machine.get_current_state() == "complete"
 
