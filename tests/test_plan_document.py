@@ -74,6 +74,7 @@ def test_004_properties_of_a_transition(tmp_path: Path) -> None:
     (way,) = graph_of(json.dumps(given)).states["a"].transitions
     assert (way.target, way.priority) == ("b", 1)
     driver = Driver(given)
+    assert driver.run("settle", {})["state"] == "a", "it has a condition: all tasks complete"
     driver.run("complete_task", {"task": "a-said"})
     assert driver.where()["state"] == "b"
 
@@ -127,11 +128,13 @@ def test_004_comparison_table() -> None:
     rows = {row[0]: row[1:] for row in table("Aspect\tSTRICT\tLOOSE\tGOAL")}
     assert rows["Task Order"][:2] == ["Sequential", "Flexible"]
     assert rows["Skip Tasks"][:2] == ["Not allowed", "Agent decides"]
+    tasks = [{"id": name, "description": name} for name in ("first", "second")]
     for kind, allowed in (("strict", False), ("loose", True)):
-        assert two(kind).run("complete_task", {"task": "second"})["ok"] is False
-        assert two(kind).run("skip_task", {"task": "first"})["ok"] is allowed
-        later = len(two(kind).run("pending", {})["tasks"])
-        assert later == (2 if allowed else 1)
+        given = plan(state("here", *tasks, type=kind), state("end"))
+        assert len(Driver(given).run("pending", {})["tasks"]) == (2 if allowed else 1)
+        for call, args in (("complete_task", {"task": "second"}), ("skip_task", {"task": "first"}),
+                           ("skip_state", {})):  # fmt: skip
+            assert Driver(given).run(call, args)["ok"] is allowed, call
     driver = Driver(plan(goal(item("morning")), state("end")))
     assert closed(driver, "given_up"), "a goal can be given up"
 
@@ -193,13 +196,15 @@ def test_004_one_matching_route_closes_a_goal() -> None:
     assert driver.where()["state"] == "b"
 
 
-def test_004_a_closed_goal_without_a_route_goes_on_in_order() -> None:
+@pytest.mark.parametrize("outcome", ["achieved", "given_up"])
+def test_004_a_closed_goal_without_a_route_goes_on_in_order(outcome: str) -> None:
     ways = [reading("evening", "far")]
     given = plan(goal(item("evening", required=False), item("morning"), transitions=ways),
                  state("next"), state("far"))  # fmt: skip
     driver = Driver(given)
     where(driver, (("morning", "coffee"),))
-    assert closed(driver, "given_up")
+    assert driver.run("settle", {})["state"] == "talk", "it is open still"
+    assert closed(driver, outcome)
     assert driver.where()["state"] == "next"
 
 
@@ -210,6 +215,14 @@ def test_004_the_net_releases_a_goal_as_skipped() -> None:
     assert driver.to.snapshot.goals["talk"] == "skipped"
 
 
+def test_004_the_net_is_there_unless_it_is_turned_off() -> None:
+    given = plan(goal(item("morning")), state("end"))
+    assert where(Driver(given), (("", 10),)) == "end"
+    assert where(Driver({**given, "limits": {"stuck_turns": 0}}), (("", 50),)) == "talk"
+    told = (("", 9), ("morning", "coffee"), ("", 9))
+    assert where(Driver(given), told) == "talk", "what was told is progress"
+
+
 def test_004_insights_are_kept_up_to_25() -> None:
     """ "Insights the agent notices beyond the declared deliverables": kept, and no progress."""
     driver = Driver(plan(goal(item("morning")), state("end")))
@@ -217,6 +230,7 @@ def test_004_insights_are_kept_up_to_25() -> None:
     told = [driver.run("set_deliverable", {"key": f"insight_{n}", "value": "x"})["ok"]
             for n in range(26)]  # fmt: skip
     assert told == [True] * 25 + [False]
+    assert len(driver.to.snapshot.insights) == 25, "they are kept"
     assert driver.where()["progress"] == before
     assert not any(key.startswith("insight") for key in driver.to.snapshot.data)
     where(driver, (("", 1),))
@@ -300,6 +314,7 @@ def test_004_turns_in_total() -> None:
         ({"operator": "eq", "value": 8}, [8, 8.0, "8"], [9]),
         ({"operator": "neq", "value": 8}, [9], [8]),
         ({"operator": "between", "min": 4, "max": 7, "inclusive": False}, [5, 6.9], [4, 7]),
+        ({"operator": "between", "min": 4, "max": 7}, [4, 7], [3.9, 7.1]),
     ],
     ids=lambda value: value["operator"] if isinstance(value, dict) else "",
 )
@@ -331,3 +346,38 @@ def test_004_composites_nest() -> None:
     assert where(routed("any_of", config, *asked), (("a", "1"),)) == "here"
     assert where(routed("any_of", config, *asked), (("a", "1"), ("b", "1"))) == "there"
     assert where(routed("any_of", config, *asked), (("c", "1"),)) == "there"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("string", "X1"), ("string", "no"), ("boolean", False), ("number", 0), ("integer", 0)],
+)
+def test_004_any_collected_value_exists(kind: str, value: Any) -> None:
+    """ "Transitions when a deliverable key has any collected value": also false, also zero."""
+    driver = routed("deliverable_exists", {"key": "k"}, item("k", type=kind))
+    assert driver.run("settle", {})["state"] == "here"
+    assert where(driver, (("k", value),)) == "there"
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept", "refused"),
+    [
+        ("string", [("Ann", "Ann"), (5, "5")], [["Ann"], None]),
+        ("number", [(1.5, 1.5), ("2", 2)], ["many", True]),
+        ("integer", [(3, 3), ("4", 4)], [1.5, "many"]),
+        ("boolean", [(True, True), ("no", False)], ["perhaps", 2]),
+    ],
+)
+def test_004_a_value_has_the_type_of_its_deliverable(
+    kind: str, kept: list[tuple[Any, Any]], refused: list[Any]
+) -> None:
+    given = plan(state("here", task("ask", item("k", type=kind)), task("more", item("open"))))
+    for value, stored in kept:
+        driver = Driver(given)
+        assert where(driver, (("k", value),)) == "here"
+        assert driver.to.snapshot.data["k"] == stored
+        assert type(driver.to.snapshot.data["k"]) is type(stored)
+    for value in refused:
+        driver = Driver(given)
+        assert not driver.run("set_deliverable", {"key": "k", "value": value})["ok"]
+        assert "k" not in driver.to.snapshot.data

@@ -143,6 +143,7 @@ def test_004_strict(shown: Shown, tmp_path: Path) -> None:
     names = ["symptoms", "duration", "medications"]
     assert not driver.run("complete_task", {"task": "medications"})["ok"]
     assert not driver.run("skip_task", {"task": "symptoms"})["ok"]
+    assert not driver.run("skip_state", {})["ok"]
     for number, name in enumerate(names):
         assert driver.run("pending", {})["tasks"] == [names[number]]
         assert driver.where()["state"] == "medical-intake"
