@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import dataclasses
+from collections.abc import Mapping
 from typing import Annotated, Any, TypedDict
 
+import pytest
 from scripted import play
 from test_branches import LOG, diamond, logs, writes
 
 from statecli import GraphBuilder, Run
+from statecli.evofabric import safe_get_attr
 from statecli.session.guards import decided_by
-
-Keeps = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 class Schema(TypedDict):
@@ -34,8 +35,8 @@ AFTER_C = {**AFTER_B, "log": ["z", "a", "c"]}
 def kept(name: str, into: dict[str, Any], delta: Mapping[str, Any]) -> Any:
     """A state that keeps what it was given, and writes this."""
 
-    def body(state: dict[str, Any]) -> dict[str, Any]:
-        into[name] = dict(state)
+    def body(state: Any) -> dict[str, Any]:
+        into[name] = dict(state) if isinstance(state, dict) else vars(state)
         return dict(delta)
 
     return body
@@ -110,33 +111,81 @@ def test_002_undeclared_messages_are_appended_and_doubles_dropped() -> None:
     assert [message["id"] for message in run.data["messages"]] == ["1", "2"]
 
 
-def test_002_edges_are_given_a_copy_too() -> None:
+@dataclasses.dataclass
+class AsDataclass:
+    log: Annotated[list[str], "extend"]
+    seen: dict[str, list[int]]
+
+
+class AsKeys(TypedDict):
+    log: Annotated[list[str], "extend"]
+    seen: dict[str, list[int]]
+
+
+@pytest.mark.parametrize("schema", [None, AsDataclass, AsKeys, "model"])
+def test_002_nodes_are_given_a_deep_copy(schema: Any) -> None:
+    """What a body does to what it was given shows up nowhere, however deep it is."""
+
+    def body(state: Any) -> dict[str, Any]:
+        log, seen = safe_get_attr(state, "log"), safe_get_attr(state, "seen")
+        log.append("mine")
+        seen["deep"].append(9)
+        seen["more"] = [9]
+        return {"log": ["a"]}
+
+    given: dict[str, Any] = {}
+    if schema == "model":
+        pydantic = pytest.importorskip("pydantic")
+        log = Annotated[list[str], "extend"]
+        schema = pydantic.create_model("Model", log=(log, ...), seen=(Any, ...))
+    builder = GraphBuilder().with_states(a=body, b=kept("b", given, {}))
+    builder = builder.with_schema(schema) if schema else builder.with_fields(seen={}, **LOG)
+    run = Run(builder.with_transitions(("a", "b")).build(), data={"log": [], "seen": {"deep": [1]}})
+    run.run()
+    assert dict(run.data) == {"log": ["a"], "seen": {"deep": [1]}}
+    assert given == {"b": dict(run.data)}
+    assert dict(run.history().at(run.history().root.number)) == {"log": [], "seen": {"deep": [1]}}
+
+
+def test_002_a_condition_is_given_what_it_cannot_change() -> None:
     """ "Modifications to the input state by nodes and edges will not affect the state tree"."""
+    given: dict[str, Any] = {}
 
     def guard(data: Any) -> bool:
         data["log"].append("guard")
         return True
 
-    def keeps(data: dict[str, Any]) -> dict[str, Any]:
-        data["log"].append("filter")
-        data["new"] = 1
-        return {"n": data["n"]}
-
     graph = (
         GraphBuilder()
-        .with_states(a=logs("a", n=5), b=logs("b"), c=logs("c"))
-        .with_transitions(("a", "b", decided_by(guard)), ("b", "c", {"state_filter": keeps}))
-        .with_fields(n={}, new={}, **LOG)
+        .with_states(a=logs("a"), b=kept("b", given, {"log": ["b"]}))
+        .with_transitions(("a", "b", decided_by(guard)))
+        .with_fields(**LOG)
         .build()
     )
     run = Run(graph)
     run.run()
-    history = run.history()
-    found = {point.state: dict(history.at(point.number))
-             for point in history.values() if point.what == "changed"}  # fmt: skip
-    assert found["a"] == {"log": ["a"], "n": 5}
-    assert found["b"] == {"log": ["a", "b"], "n": 5}
-    assert dict(run.data) == {"log": ["c"], "n": 5}
+    assert given == {"b": {"log": ["a"]}}
+    assert dict(run.data) == {"log": ["a", "b"]}
+
+
+def test_002_a_filter_is_given_a_copy() -> None:
+    """What it does to it reaches neither the other branch nor the state before."""
+    given: dict[str, Any] = {}
+
+    def keeps(data: dict[str, Any]) -> dict[str, Any]:
+        data["log"].append("filter")
+        return {"log": ["new"]}
+
+    graph = (
+        GraphBuilder()
+        .with_states(s=logs("s"), x=kept("x", given, {}), y=kept("y", given, {}))
+        .with_transitions(("s", "x", {"state_filter": keeps}), ("s", "y"))
+        .with_fields(**LOG)
+        .with_fanout("s")
+        .build()
+    )
+    Run(graph).run()
+    assert given == {"x": {"log": ["new"]}, "y": {"log": ["s"]}}
 
 
 def test_002_what_a_filter_deletes_no_later_state_finds() -> None:

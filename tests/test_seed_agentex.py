@@ -280,12 +280,14 @@ def test_003_no_op(shown: Shown) -> None:
     assert shown.text == text
     state = ran(shown.text, **NAMES)["complete_state"]
     data = data_model()(input_data="hi")
-    machine = the_machine()["MyStateMachine"]("complete", [state], "t", data)
     before = data.model_copy(deep=True)
-    assert asyncio.run(machine.step()) == "complete", "it stays where it is"
-    assert machine.state_machine_data == before
+    states = [State("start", going("complete")()), state]
+    machine = the_machine()["MyStateMachine"]("start", states, "t", data)
     asyncio.run(machine.run())
-    assert asyncio.run(machine.terminal_condition()) is True
+    assert machine.get_current_state() == "complete"
+    assert asyncio.run(machine.step()) == "complete", "it stays where it is"
+    assert machine.get_current_state() == "complete"
+    assert machine.state_machine_data == before, "and changes nothing"
 
 
 # --- saving and tracing ------------------------------------------------------------------------
