@@ -241,8 +241,8 @@ def test_004_insights_are_kept_up_to_25() -> None:
     assert len(driver.to.snapshot.insights) == 25, "they are kept"
     assert driver.where()["progress"] == before
     assert not any(key.startswith("insight") for key in driver.to.snapshot.data)
-    where(driver, (("", 1),))
-    assert driver.where()["idle_turns"] == 1
+    driver.run("finish_turn", {})
+    assert driver.where()["idle_turns"] == 1, "the turn of the insights was without progress"
 
 
 def test_004_left_over_tasks_of_a_goal_block_nothing() -> None:
@@ -310,6 +310,19 @@ def test_004_turns_in_total() -> None:
             else:
                 driver.run("finish_turn", {})
         assert driver.where()["state"] == state_there, scope
+
+
+@pytest.mark.parametrize("told", ["a value", "a task"])
+def test_004_a_turn_with_progress_is_not_idle(told: str) -> None:
+    """ "Consecutive turns without completing work": not the one in which some was completed."""
+    driver = routed("turn_count_exceeded", {"turns": 1, "scope": "without_progress"}, item("name"))
+    if told == "a value":
+        assert where(driver, (("name", "Ann"),)) == "here"
+    else:
+        assert driver.run("skip_task", {"task": "ask-name"})["ok"]
+    assert driver.run("finish_turn", {})["state"] == "here"
+    assert driver.where()["idle_turns"] == 0
+    assert driver.run("finish_turn", {})["state"] == "there"
 
 
 @pytest.mark.parametrize(
