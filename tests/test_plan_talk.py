@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+from run_cli import run
 from scripted import World, call, play
+from test_seed_plans import plan, state
 
 from statecli.model.ports import Request
 
@@ -96,3 +102,24 @@ def test_004_the_second_check_is_told_what_reaches_no_goal() -> None:
                  "Understand a normal day", "We know when they get up"):  # fmt: skip
         assert text in check.prompt
     assert played.snapshot.goals == {"explore": "given_up"}
+
+
+@pytest.mark.parametrize("to", ["text", "dot", "html"])
+def test_004_the_title_is_what_is_displayed(to: str, tmp_path: Path) -> None:
+    """ "Display name for the state": beside its id, in every drawing that has room for it."""
+    given = plan({**state("hello"), "title": "Welcome them"}, {**state("bye"), "title": "Part"})
+    (tmp_path / "p.json").write_text(json.dumps(given), encoding="utf-8")
+    drawn = run("render", tmp_path / "p.json", "--to", to).out
+    for text in ("hello", "Welcome them", "bye", "Part"):
+        assert text in drawn
+
+
+@pytest.mark.parametrize(("quote", "closes"), [("You get up early", False), ("before six", True)])
+def test_004_a_quote_is_of_the_participant(quote: str, closes: bool) -> None:
+    """ "Quoting the participant's own words": what the agent said itself closes nothing."""
+    close = call("close_goal", outcome="given_up", quote=quote)
+    agree = {"agree": True, "quote": quote, "reason": "said so"}
+    answers = ["You get up early then?", close, agree, "Good."]
+    played = play(GOAL, "yes, before six", world=World(answers))
+    assert played.snapshot.goals == ({"explore": "given_up"} if closes else {})
+    assert played.snapshot.state == ("end" if closes else "explore")
