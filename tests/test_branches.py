@@ -312,6 +312,11 @@ def test_an_inner_join_brings_all_it_did_to_the_outer_one() -> None:
 
 
 def test_fan_in_folds_the_deltas_since_the_split_by_the_reducers() -> None:
+    given: list[dict[str, Any]] = []
+
+    def last(data: dict[str, Any]) -> None:
+        given.append(data)
+
     fields = {
         "over": {"type": "int"},
         "sum": {"type": "int", "reducer": "increment"},
@@ -324,17 +329,19 @@ def test_fan_in_folds_the_deltas_since_the_split_by_the_reducers() -> None:
             x=writes(over=1, sum=1, list="x", map={"x": 1}),
             y=writes(sum=2, list="y", map={"y": 2, "s": 9}),
             z=writes(over=3, list="z"),
-            j=writes(),
+            j=last,
         )
         .with_fields(**fields)
         .build()
     )
-    assert dict(ran(graph).data) == {
+    whole = {
         "over": 3,
         "sum": 13,
         "list": ["s", "x", "y", "z"],
         "map": {"s": 9, "x": 1, "y": 2},
     }
+    assert dict(ran(graph).data) == whole
+    assert given == [whole], "folded before the join, not at the end"
 
 
 def test_a_custom_reducer_folds_branches_too() -> None:

@@ -303,7 +303,8 @@ def started() -> Any:
 @shows("003", "saved_state = state_machine.dump()")
 def test_003_dump(shown: Shown) -> None:
     """The keys of its comment, in their order, with those values."""
-    saved = ran(shown.text, state_machine=started())["saved_state"]
+    machine = started()
+    saved = ran(shown.text, state_machine=machine)["saved_state"]
     told = {
         "task_id": "task_123", "current_state": "processing", "initial_state": "start",
         "trace_transitions": True,
@@ -312,6 +313,8 @@ def test_003_dump(shown: Shown) -> None:
     assert saved["state_machine_data"]["input_data"] == "hi"
     for key in (*told, "state_machine_data"):
         assert f'"{key}"' in shown.text
+    machine.state_machine_data.input_data = "changed meanwhile"
+    assert machine.dump()["state_machine_data"]["input_data"] == "changed meanwhile"
 
 
 @shows("003", "await MyStateMachine.load(saved_state, states)")
