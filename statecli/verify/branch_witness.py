@@ -267,13 +267,13 @@ _ASKS = {"decision": 0, "user": 0, "tool": 2}
 
 def pieces(site: Site, step: Step) -> int:
     """In how many turns the engine runs a body that makes a step: one up to each question (the
-    model's choice of the way is one), one that moves on, and one that ends it."""
+    model's choice of the way is one), and one that moves on."""
     asks = _ASKS.get(site.state.kind, 1)
     if site.state.kind == "tool":  # which one, and with which arguments
         asks += _several_tools(site) + (not is_map(site.state.settings.get("arguments")))
     if step.way >= 0 and not site.state.fans_out and site.state.kind != "verifier":
         asks += site.is_chosen(step.way)
-    return asks + 2
+    return asks + 1
 
 
 def _several_tools(site: Site) -> bool:
